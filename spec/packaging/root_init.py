@@ -1,0 +1,1 @@
+"""What rotary position embedding (RoPE) is, exactly, and whether yours is right."""

@@ -1,0 +1,71 @@
+"""The clause index is what the chapters say."""
+
+import re
+
+import pytest
+
+from ropespec.spec import CHAPTERS, FUNCTIONS, chapter_text, chapter_title, clauses, find
+from ropespec.spec.api import RopeAPI
+
+PREFIXES = {
+    "frequencies": "FREQ",
+    "sinusoidal": "SIN",
+    "complex_plane": "CPLX",
+    "rotation": "ROT",
+    "projection": "PROJ",
+    "relative": "REL",
+    "derivation": "DER",
+    "attention": "ATT",
+    "decay": "DEC",
+    "published": "PUB",
+    "errata": "ERR",
+    "judging": "JDG",
+}
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_chapter_has_a_title_and_clauses_in_order(chapter):
+    """A chapter's clauses are numbered 1, 2, 3 ... under the prefix of the chapter."""
+    numbers = [clause.id for clause in clauses().values() if clause.chapter == chapter]
+
+    assert chapter_title(chapter)
+    assert numbers == [f"{PREFIXES[chapter]}-{n}" for n in range(1, len(numbers) + 1)]
+    assert numbers
+
+
+@pytest.mark.parametrize("clause", clauses().values(), ids=lambda clause: clause.id)
+def test_every_clause_has_a_rule_sources_and_a_function_or_a_reason(clause):
+    """A clause says one thing, where it comes from and what implements it."""
+    assert clause.rule.endswith("."), "a rule is a sentence"
+    assert "Sources" in clause.fields
+    assert clause.functions or clause.not_checked
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_second_level_heading_is_missed(chapter):
+    """The parser sees every heading that is meant as a clause."""
+    headings = re.findall(r"^## ([A-Z]+-\d+)", chapter_text(chapter), re.MULTILINE)
+
+    assert headings == [clause.id for clause in clauses().values() if clause.chapter == chapter]
+
+
+def test_find_ignores_case_and_knows_its_limits():
+    """A clause is found in either case; what does not exist is None."""
+    assert find("rot-6") is clauses()["ROT-6"]
+    assert find("ROT-99") is None
+
+
+def test_continued_fields_are_joined():
+    """A field continued on an indented line is one value, and its ids are read."""
+    wide = [clause for clause in clauses().values() if len(clause.documents) > 8]
+
+    assert wide, "some clause answers for many formulas"
+    assert all("\n" not in value for clause in wide for value in clause.fields.values())
+
+
+def test_the_protocol_has_exactly_the_listed_functions():
+    """FUNCTIONS and RopeAPI name the same functions."""
+    listed = {name for names in FUNCTIONS.values() for name in names}
+    declared = {name for name in vars(RopeAPI) if not name.startswith("_")}
+
+    assert declared == listed
