@@ -1,0 +1,54 @@
+"""The chapters of the specification in NumPy: pure, slow, clear and literal.
+
+One module a chapter, with every printed form of a formula; here are the functions of the shared
+API. Everything is computed in float64 and rounded once, to the dtype of x, at the end.
+"""
+
+from ropespec.reference.attention import attention
+from ropespec.reference.complex_plane import from_complex, to_complex
+from ropespec.reference.decay import decay_bound
+from ropespec.reference.frequencies import angles, cos_sin, inv_freq
+from ropespec.reference.projection import project_key, project_query, project_value
+from ropespec.reference.published import (
+    apply_rotary_emb,
+    precompute_freqs_cis,
+    reshape_for_broadcast,
+    rope,
+    sinusoidal_position_embedding,
+)
+from ropespec.reference.relative import relative_score
+from ropespec.reference.rotation import (
+    apply_rotary,
+    apply_rotary_complex,
+    apply_rotary_dense,
+    half_to_interleaved,
+    interleaved_to_half,
+    rotation_matrix,
+)
+from ropespec.reference.sinusoidal import sinusoidal_embedding
+
+__all__ = [
+    "angles",
+    "apply_rotary",
+    "apply_rotary_complex",
+    "apply_rotary_dense",
+    "apply_rotary_emb",
+    "attention",
+    "cos_sin",
+    "decay_bound",
+    "from_complex",
+    "half_to_interleaved",
+    "interleaved_to_half",
+    "inv_freq",
+    "precompute_freqs_cis",
+    "project_key",
+    "project_query",
+    "project_value",
+    "relative_score",
+    "reshape_for_broadcast",
+    "rope",
+    "rotation_matrix",
+    "sinusoidal_embedding",
+    "sinusoidal_position_embedding",
+    "to_complex",
+]

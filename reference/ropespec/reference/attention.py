@@ -1,0 +1,227 @@
+"""Attention with rotated queries and keys (chapter `attention`).
+
+softmax(Q K^T / sqrt(D)) V, where the rows of Q and K are turned by their positions and V is not.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ropespec.reference.arrays import Floats, as_float64, as_positions, check_floats, round_to
+from ropespec.reference.rotation import apply_rotary
+from ropespec.spec.arguments import (
+    check_array_type,
+    check_attention,
+    check_base,
+    check_dim,
+    check_flag,
+    check_mask,
+    check_positions_fit,
+    facts,
+)
+
+__all__ = ["attention", "attention_plain", "document_attention", "scaled_scores", "softmax"]
+
+Mask = NDArray[np.bool_]
+"""True where a query may attend."""
+
+
+def attention(  # noqa: PLR0913  # three inputs and a position for each side, as the API has it
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    *,
+    query_positions: ArrayLike,
+    key_positions: ArrayLike,
+    interleaved: bool,
+    base: float = 10000.0,
+    mask: Mask | None = None,
+) -> tuple[Floats, Floats]:
+    """softmax((R Q)(R K)^T / sqrt(D)) V, with V not turned (ATT-1 to ATT-4; F-183 to F-186).
+
+    Parameters
+    ----------
+    q : ndarray of float, shape (..., S, H, D)
+        Queries, D even.
+    k : ndarray, shape (..., T, G, D)
+        Keys; H is a multiple of G, and query head h attends with key head h // (H/G).
+    v : ndarray, shape (..., T, G, E)
+        Values; E may be odd.
+    query_positions : array_like of int, shape (S,) or (..., S)
+        Either sign.
+    key_positions : array_like of int, shape (T,) or (..., T)
+        Either sign.
+    interleaved : bool
+        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+    base : float
+        Above 1.
+    mask : ndarray of bool or None
+        Broadcasts to (..., H, S, T); True = may attend. None allows everything.
+
+    Returns
+    -------
+    output : ndarray, shape (..., S, H, E), dtype of `q`
+        Zero in a row that may attend nowhere.
+    weights : ndarray, shape (..., H, S, T), dtype of `q`
+        At least 0; a row sums to 1, or is zero if it may attend nowhere.
+        Both are float64 arithmetic, rounded once at the end.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `q`, `k` or `v` is no float array of NumPy, their dtypes differ, positions are no
+        integers, `interleaved` is no bool, `base` is no number, or `mask` is no bool array.
+    ArgumentValueError
+        If shapes, numbers of heads, positions or mask do not fit, D is odd or zero, or `base` is
+        not finite or not above 1.
+    """
+    for name, array in (("q", q), ("k", k), ("v", v)):
+        check_floats(name, array, ndim=3)
+    m = as_positions(query_positions, "query_positions")
+    n = as_positions(key_positions, "key_positions")
+    check_flag("interleaved", interleaved)
+    base = check_base(base)
+    if mask is not None:
+        check_array_type("mask", mask, np.ndarray, "numpy.ndarray")
+    check_attention(facts(q), facts(k), facts(v))
+    check_dim(q.shape[-1], "head_dim")
+    check_positions_fit(facts(m), q.shape[:-2], "query_positions")
+    check_positions_fit(facts(n), k.shape[:-2], "key_positions")
+    *batch, length, heads, _ = q.shape
+    if mask is not None:
+        check_mask(mask, (*batch, heads, length, k.shape[-3]))
+    turned_q = apply_rotary(as_float64(q), m, interleaved=interleaved, base=base)
+    turned_k = apply_rotary(as_float64(k), n, interleaved=interleaved, base=base)
+    output, weights = attention_plain(
+        _heads_first(turned_q),
+        _heads_first(_share_heads(turned_k, heads)),
+        _heads_first(_share_heads(as_float64(v), heads)),
+        mask,
+    )
+    return round_to(_heads_first(output), q.dtype), round_to(weights, q.dtype)
+
+
+def attention_plain(
+    Q: NDArray[np.float64],
+    K: NDArray[np.float64],
+    V: NDArray[np.float64],
+    mask: Mask | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """softmax(Q K^T / sqrt(d_k)) V without positions (ATT-1; F-183).
+
+    Parameters
+    ----------
+    Q : ndarray of float64, shape (..., S, d_k)
+        Rows of queries.
+    K, V : ndarray of float64, shapes (..., T, d_k) and (..., T, d_v)
+        Rows of keys and of values.
+    mask : ndarray of bool or None
+        Broadcasts to (..., S, T); True = may attend.
+
+    Returns
+    -------
+    output : ndarray of float64, shape (..., S, d_v)
+        Sums of the rows of V.
+    weights : ndarray of float64, shape (..., S, T)
+        Of each query for each key.
+    """
+    weights = softmax(scaled_scores(Q, K), mask)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(weights @ V), weights
+
+
+def scaled_scores(Q: NDArray[np.float64], K: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Q K^T / sqrt(d_k) (ATT-1; F-183).
+
+    Parameters as in `attention_plain`.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., S, T)
+        [m, n] belongs to query m and key n.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(Q @ np.swapaxes(K, -2, -1) / math.sqrt(Q.shape[-1]))
+
+
+def softmax(scores: NDArray[np.float64], mask: Mask | None = None) -> NDArray[np.float64]:
+    """e^s / sum e^s over the last axis, -inf standing where the mask is False (ATT-2; F-193).
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (..., T)
+        Logits.
+    mask : ndarray of bool or None
+        Broadcasts to `scores`; True = may attend.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., T)
+        At least 0; a row sums to 1, or is zero if nothing is allowed in it.
+    """
+    allowed = np.broadcast_to(np.True_ if mask is None else mask, scores.shape)
+    logits = np.where(allowed, scores, -np.inf)
+    highest = np.max(logits, axis=-1, keepdims=True, initial=-np.inf)
+    # where nothing is allowed the highest is -inf, and -inf less -inf would be NaN
+    highest = np.where(allowed.any(axis=-1, keepdims=True), highest, 0.0)
+    with np.errstate(invalid="ignore"):
+        powers = np.where(allowed, np.exp(logits - highest), 0.0)
+    total = powers.sum(axis=-1, keepdims=True)
+    return np.asarray(powers / np.where(total == 0.0, 1.0, total))
+
+
+def document_attention(
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    mask: NDArray[np.integer] | None = None,
+    *,
+    use_rope: bool = True,
+) -> tuple[Floats, Floats]:
+    """Compute attention(q, k, v, mask, use_RoPE) of document 004, its mask corrected.
+
+    Clause ATT-2; F-193, F-199; E-58, E-59. Its dropout is random, and is left out.
+
+    Parameters
+    ----------
+    q, k, v : ndarray of float, shape (B, H, L, d)
+        Heads before positions; the positions are 0 to L-1, the pairs interleaved.
+    mask : ndarray of int or None
+        Broadcasts to (B, H, L, L); 0 = excluded.
+    use_rope : bool
+        False leaves q and k as they are.
+
+    Returns
+    -------
+    output, weights : ndarray, dtype of `q`
+        Shapes (B, H, L, d) and (B, H, L, L).
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError
+        As `attention` does.
+    """
+    allowed = None if mask is None else mask != 0
+    if use_rope:
+        at = np.arange(q.shape[-2])
+        output, weights = attention(
+            *(_heads_first(x) for x in (q, k, v)),
+            query_positions=at,
+            key_positions=at,
+            interleaved=True,
+            mask=allowed,
+        )
+        return _heads_first(output), weights
+    plain, plain_weights = attention_plain(as_float64(q), as_float64(k), as_float64(v), allowed)
+    return round_to(plain, q.dtype), round_to(plain_weights, q.dtype)
+
+
+def _share_heads(x: NDArray[np.float64], heads: int) -> NDArray[np.float64]:
+    groups = x.shape[-2]
+    return np.repeat(x, heads // groups if groups else 1, axis=-2)
+
+
+def _heads_first(x: Floats) -> Floats:
+    """(..., S, H, D) to (..., H, S, D), and back."""
+    return np.swapaxes(x, -3, -2)

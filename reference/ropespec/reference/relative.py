@@ -1,0 +1,217 @@
+"""The score of a query and a key as a function of n - m (chapter `relative`).
+
+Here for d components; `relative_plane` has the printed forms of one pair.
+`offset` is always n - m, the position of the key less that of the query.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ropespec.reference.arrays import (
+    Floats,
+    Integers,
+    as_float64,
+    as_positions,
+    check_floats,
+    round_to,
+)
+from ropespec.reference.complex_plane import euler, to_complex
+from ropespec.reference.frequencies import angles, cos_sin, inv_freq
+from ropespec.reference.rotation import apply_rotary, half_to_interleaved, rotation_matrix
+from ropespec.spec.arguments import (
+    check_base,
+    check_dim,
+    check_flag,
+    check_offset,
+    check_pair,
+    check_same_dtype,
+    facts,
+)
+
+__all__ = [
+    "complex_pairs",
+    "relative_score",
+    "score",
+    "score_by_transpose",
+    "score_complex",
+    "score_dense",
+    "score_pairs",
+]
+
+
+def relative_score(
+    q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float = 10000.0
+) -> Floats:
+    """q^T R_{n-m} k, as the sum of the scores of the pairs (REL-1, REL-5, REL-9; F-136, F-157).
+
+    Parameters
+    ----------
+    q, k : ndarray of float, shape (..., D)
+        Vectors that are not turned yet, of one shape and dtype; D even.
+    offset : array_like of int
+        n - m, of either sign; broadcasts against the leading axes of `q`.
+    interleaved : bool
+        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+    base : float
+        Above 1.
+
+    Returns
+    -------
+    ndarray, dtype of `q`
+        The broadcast shape of `offset` and the leading axes: float64 arithmetic, rounded once.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `q` or `k` is no float array of NumPy, their dtypes differ, offsets are no integers,
+        `interleaved` is no bool, or `base` is no number.
+    ArgumentValueError
+        If D is odd or zero, `k` has another shape than `q`, the offsets do not broadcast, or
+        `base` is not finite or not above 1.
+    """
+    pairs = score_pairs(q, k, offset, interleaved=interleaved, base=base)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return round_to(np.asarray(pairs.sum(axis=-1)), q.dtype)
+
+
+def score_pairs(
+    q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float = 10000.0
+) -> NDArray[np.float64]:
+    """(q1 k1 + q2 k2) cos((m-n) theta_i) - (q2 k1 - q1 k2) sin((m-n) theta_i), per pair.
+
+    Clause REL-9; F-113, F-136.
+
+    Parameters and errors as in `relative_score`.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., D/2)
+        One score a pair, not rounded.
+    """
+    call = _read(q, k, offset, interleaved=interleaved, base=base)
+    cos, sin = cos_sin(call.offset, q.shape[-1], call.base)  # of n - m: the sine changes its sign
+    (q1, q2), (k1, k2) = _components(q, interleaved), _components(k, interleaved)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray((q1 * k1 + q2 * k2) * cos + (q2 * k1 - q1 * k2) * sin)
+
+
+def score_complex(
+    q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float = 10000.0
+) -> NDArray[np.float64]:
+    """Sum Re[q_i k_i* e^{i(m-n) theta_i}] over the pairs (REL-2, REL-9; F-094, F-104).
+
+    Parameters and errors as in `relative_score`.
+
+    Returns
+    -------
+    ndarray of float64
+        The shape of `relative_score`, not rounded.
+    """
+    call = _read(q, k, offset, interleaved=interleaved, base=base)
+    turns = euler(-angles(call.offset, inv_freq(q.shape[-1], call.base)))
+    h = complex_pairs(q, interleaved=interleaved) * complex_pairs(k, interleaved=interleaved).conj()
+    return np.asarray((h * turns).real.sum(axis=-1))
+
+
+def score_dense(
+    q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float = 10000.0
+) -> NDArray[np.float64]:
+    """q^T R_{n-m} k with the dense matrix of the offset (REL-5; F-117, F-122, F-157).
+
+    Parameters and errors as in `relative_score`; q and k finite, since this is a plain matrix
+    product.
+
+    Returns
+    -------
+    ndarray of float64
+        The shape of `relative_score`, not rounded.
+    """
+    call = _read(q, k, offset, interleaved=interleaved, base=base)
+    R = rotation_matrix(call.offset, q.shape[-1], interleaved=interleaved, base=call.base)
+    turned = np.einsum("...de,...e->...d", R, as_float64(k))
+    return np.asarray((as_float64(q) * turned).sum(axis=-1))
+
+
+def score_by_transpose(  # noqa: PLR0913  # a score has two sides, each with vector and position
+    q: Floats, k: Floats, m: int, n: int, *, interleaved: bool, base: float = 10000.0
+) -> float:
+    """q^T R_m^T R_n k with dense matrices, q and k of shape (D,) (REL-5; F-114, F-156).
+
+    Parameters
+    ----------
+    q, k : ndarray of float, shape (D,)
+        Vectors that are not turned yet.
+    m, n : int
+        Their positions.
+    interleaved, base
+        As in `relative_score`.
+
+    Returns
+    -------
+    float
+        The score.
+    """
+    R_m, R_n = rotation_matrix([m, n], q.shape[-1], interleaved=interleaved, base=base)
+    return float(as_float64(q) @ (R_m.T @ R_n) @ as_float64(k))
+
+
+def score(  # noqa: PLR0913  # a score has two sides, each with vector and position
+    q: Floats, k: Floats, m: int, n: int, *, interleaved: bool, base: float = 10000.0
+) -> float:
+    """<R_m q, R_n k>: turn each by its own position, then multiply (REL-1; F-092, F-099, F-124).
+
+    Parameters and result as in `score_by_transpose`.
+    """
+    left, right = (
+        apply_rotary(as_float64(x)[np.newaxis, np.newaxis], [p], interleaved=interleaved, base=base)
+        for x, p in ((q, m), (k, n))
+    )
+    return float((left * right).sum())
+
+
+def complex_pairs(x: Floats, *, interleaved: bool) -> NDArray[np.complex128]:
+    """Read the pairs of either layout as complex numbers (REL-2; F-060).
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (..., D)
+        D even.
+    interleaved : bool
+        As in `relative_score`.
+
+    Returns
+    -------
+    ndarray of complex128, shape (..., D/2)
+        First component + i second component of pair i.
+    """
+    wide = as_float64(x)
+    return to_complex(wide if interleaved else half_to_interleaved(wide)).astype(np.complex128)
+
+
+class _Call(NamedTuple):
+    """The checked arguments of a score."""
+
+    offset: Integers
+    base: float
+
+
+def _read(q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float) -> _Call:
+    check_floats("q", q, ndim=1)
+    check_floats("k", k, ndim=1)
+    n_minus_m = as_positions(offset, "offset")
+    check_flag("interleaved", interleaved)
+    base = check_base(base)
+    check_dim(q.shape[-1], "head_dim")
+    check_same_dtype("k", facts(k), "q", facts(q))
+    check_pair("k", facts(k), "q", facts(q))
+    check_offset(facts(n_minus_m), q.shape[:-1])
+    return _Call(n_minus_m, base)
+
+
+def _components(x: Floats, interleaved: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    wide, half = as_float64(x), x.shape[-1] // 2
+    if interleaved:
+        return wide[..., 0::2], wide[..., 1::2]
+    return wide[..., :half], wide[..., half:]

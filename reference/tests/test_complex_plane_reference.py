@@ -1,0 +1,264 @@
+"""Chapter `complex_plane`: CPLX-1 to CPLX-8."""
+
+import cmath
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from ropespec.reference import from_complex, to_complex
+from ropespec.reference.complex_plane import (
+    argument,
+    conjugate,
+    cos_from_exp,
+    cos_series,
+    euler,
+    euler_series,
+    exp_series,
+    modulus,
+    product,
+    sin_from_exp,
+    sin_series,
+    times_i,
+)
+from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
+
+EPS = np.finfo(np.float64).eps
+ANGLES = np.concatenate([np.linspace(-7, 7, 57), [0.0, np.pi, -np.pi / 2, 1e-8, 1000.0]])
+
+
+@pytest.fixture
+def pairs():
+    """Return two arrays of complex numbers, the same in every run."""
+    z = np.random.default_rng(1).standard_normal((2, 50, 2)) @ np.array([1, 1j])
+    return z[0], z[1]
+
+
+def test_cplx_1_modulus_and_argument_give_the_number_back(pairs):
+    """A number is z = |z| e^{i arg z}, with the argument counter-clockwise from the real axis."""
+    z, _ = pairs
+    np.testing.assert_allclose(modulus(z) * euler(argument(z)), z, rtol=8 * EPS)
+    np.testing.assert_array_equal(argument([1, 1j, -1]), [0, math.pi / 2, math.pi])
+    assert modulus(3 + 4j) == 5
+
+
+def test_cplx_2_product_with_the_conjugate_is_real(pairs):
+    """The product z z^* = |z|^2 has the imaginary part 0 exactly (P-07)."""
+    z, _ = pairs
+    square = product(z, conjugate(z))
+    assert np.all(square.imag == 0)
+    np.testing.assert_allclose(square.real, modulus(z) ** 2, rtol=4 * EPS)
+
+
+def test_cplx_2_conjugate_of_a_product(pairs):
+    """(zw)^* = z^* w^*; without conjugation the product is another number (P-07, E-30)."""
+    z, w = pairs
+    np.testing.assert_array_equal(conjugate(product(z, w)), product(conjugate(z), conjugate(w)))
+    assert conjugate(product(1 + 2j, 3 - 1j)) == 5 - 5j
+    assert product(1 + 2j, 3 - 1j) == 5 + 5j
+
+
+def test_cplx_3_i_turns_by_a_quarter(pairs):
+    """(a, b) goes to (-b, a), 90 degrees counter-clockwise, and twice to (-a, -b) (P-08)."""
+    z, _ = pairs
+    np.testing.assert_array_equal(times_i(z), product(1j, z))
+    np.testing.assert_array_equal(times_i(times_i(z)), -z)
+    turn = (argument(times_i(z)) - argument(z)) % (2 * math.pi)
+    np.testing.assert_allclose(turn, math.pi / 2, rtol=8 * EPS)
+    assert times_i(1j) == -1
+
+
+def test_cplx_3_an_infinite_part_stays_where_it_goes():
+    """Parts are moved and not computed, so infinity makes no NaN."""
+    turned = complex(times_i(complex(1, math.inf)))
+    assert (turned.real, turned.imag) == (-math.inf, 1)
+    mirrored = complex(conjugate(complex(1, math.inf)))
+    assert (mirrored.real, mirrored.imag) == (1, -math.inf)
+
+
+def test_cplx_4_eulers_formula():
+    """e^{ix} = cos x + i sin x lies on the unit circle, and e^{-ix} mirrors it (P-06)."""
+    e = euler(ANGLES)
+    np.testing.assert_allclose(e, np.exp(1j * ANGLES), rtol=0, atol=2 * EPS)
+    np.testing.assert_allclose(modulus(e), 1, rtol=2 * EPS)
+    np.testing.assert_array_equal(euler(-ANGLES), conjugate(e))
+    assert abs(complex(euler(math.pi)) + 1) < EPS
+
+
+def test_cplx_4_the_misprinted_left_side_is_real():
+    """At 1 radian e^{ix} + e^{-ix} is 1.0806, which is not cos x + i sin x (E-07)."""
+    both = complex(euler(1.0) + euler(-1.0))
+    assert both == pytest.approx(1.0806046117 + 0j)
+    assert complex(euler(1.0)) == pytest.approx(0.5403023059 + 0.8414709848j)
+
+
+def test_cplx_4_exponents_add():
+    """e^{im theta} times the conjugate of e^{in theta} is e^{i(m-n) theta}."""
+    for m, n, theta in [(5, 2, 1.0), (2, 5, 0.1), (-3, 7, 0.01)]:
+        found = complex(product(euler(m * theta), conjugate(euler(n * theta))))
+        assert found == pytest.approx(complex(euler((m - n) * theta)), abs=8 * EPS)
+
+
+def test_cplx_4_worked_numbers_of_the_derivation():
+    """The sum to order 8 misses e^i by 2.7445e-6, below 1/9!, and to order 24 e^{i pi} by 1.7e-13.
+
+    The second rest is still above the rounding of the sum.
+    """
+    assert abs(complex(euler_series(1.0, 8)) - cmath.exp(1j)) == pytest.approx(2.7445e-6, rel=1e-4)
+    assert abs(complex(euler_series(1.0, 8)) - cmath.exp(1j)) <= 1 / math.factorial(9)
+    assert abs(complex(euler_series(math.pi, 24)) + 1) == pytest.approx(1.7e-13, rel=0.05)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2, 3, 4, 7, 8, 15, 30])
+def test_cplx_5_partial_sums_are_as_near_as_the_next_term(degree):
+    """The rest after degree N is at most |x|^(N+1)/(N+1)! (P-06)."""
+    x = ANGLES[np.abs(ANGLES) <= 7]
+    rest = np.abs(x) ** (degree + 1) / math.factorial(degree + 1)
+    bound = rest + 4 * EPS * np.exp(np.abs(x))  # the terms add up to e^|x| in modulus
+    assert np.all(np.abs(sin_series(x, degree) - np.sin(x)) <= bound)
+    assert np.all(np.abs(cos_series(x, degree) - np.cos(x)) <= bound)
+    assert np.all(np.abs(euler_series(x, degree) - np.exp(1j * x)) <= bound)
+    assert np.all(np.abs(exp_series(1j * x, degree) - np.exp(1j * x)) <= bound)
+
+
+def test_cplx_5_first_terms_are_the_printed_ones():
+    """Signs and factorials of the first terms are those of the display."""
+    x = 0.5
+    assert sin_series(x, 0) == 0
+    assert sin_series(x, 5) == pytest.approx(x - x**3 / 6 + x**5 / 120, rel=4 * EPS)
+    assert cos_series(x, 5) == pytest.approx(1 - x**2 / 2 + x**4 / 24, rel=4 * EPS)
+    assert exp_series(x, 3) == pytest.approx(1 + x + x**2 / 2 + x**3 / 6, rel=4 * EPS)
+    assert exp_series(x, 30) == pytest.approx(math.exp(x), rel=4 * EPS)
+
+
+@pytest.mark.parametrize("series", [exp_series, sin_series, cos_series, euler_series])
+def test_cplx_5_the_degree_is_an_integer_of_at_least_0(series):
+    """A series has no negative and no broken degree."""
+    with pytest.raises(ArgumentValueError) as error:
+        series(1.0, -1)
+    assert str(error.value) == "degree must be an integer of at least 0; got -1 (int)"
+    with pytest.raises(ArgumentTypeError) as refused:
+        series(1.0, 2.5)
+    assert str(refused.value) == "degree must be an integer of at least 0; got 2.5 (float)"
+
+
+def test_cplx_6_cos_and_sin_by_exponentials():
+    """Half the sum is the cosine, the difference over 2i the sine (P-06)."""
+    np.testing.assert_allclose(cos_from_exp(ANGLES), np.cos(ANGLES), rtol=0, atol=2 * EPS)
+    np.testing.assert_allclose(sin_from_exp(ANGLES), np.sin(ANGLES), rtol=0, atol=2 * EPS)
+
+
+def test_cplx_7_product_by_components(pairs):
+    """(ac - bd) + i(bc + ad) is the product of complex numbers (P-07)."""
+    z, w = pairs
+    bound = 2 * EPS * modulus(z) * modulus(w)
+    assert np.all(np.abs(product(z, w) - z * w) <= bound)
+    assert product(z[:, np.newaxis], w).shape == (50, 50)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wide", "back"),
+    [
+        (np.float16, np.complex64, np.float32),
+        (ml_dtypes.bfloat16, np.complex64, np.float32),
+        (np.float32, np.complex64, np.float32),
+        (np.float64, np.complex128, np.float64),
+    ],
+)
+def test_cplx_8_pairs_become_numbers_without_loss(dtype, wide, back):
+    """Components 2i and 2i+1 are real and imaginary part of number i, and come back exactly."""
+    x = np.random.default_rng(2).standard_normal((2, 3, 6)).astype(dtype)
+    x.flags.writeable = False
+    z = to_complex(x)
+    assert z.dtype == wide
+    assert z.shape == (2, 3, 3)
+    np.testing.assert_array_equal(z.real.astype(dtype), x[..., 0::2])
+    np.testing.assert_array_equal(z.imag.astype(dtype), x[..., 1::2])
+    z.flags.writeable = False
+    y = from_complex(z)
+    assert y.dtype == back
+    np.testing.assert_array_equal(y.astype(dtype), x)
+
+
+def test_cplx_8_nan_and_infinity_stay_in_their_part():
+    """A NaN or an infinity in one part leaves the other part alone."""
+    x = np.array([np.nan, 1.0, 2.0, np.inf, -0.0, -np.inf])
+    np.testing.assert_array_equal(from_complex(to_complex(x)), x)
+    assert np.signbit(from_complex(to_complex(x))[4])
+
+
+def test_cplx_8_results_share_no_memory_with_the_input():
+    """Writing to the result does not reach the input."""
+    x = np.arange(4.0)
+    z = to_complex(x)
+    assert not np.shares_memory(x, z)
+    assert not np.shares_memory(z, from_complex(z))
+
+
+def test_cplx_8_empty_axes():
+    """Zero rows give zero rows."""
+    assert to_complex(np.zeros((0, 4))).shape == (0, 2)
+    assert from_complex(np.zeros((3, 0), np.complex64)).shape == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("x", "kind", "message"),
+    [
+        ([1.0, 2.0], ArgumentTypeError, "x must be a numpy.ndarray; got [1.0, 2.0] (list)"),
+        (
+            np.arange(4),
+            ArgumentTypeError,
+            (
+                "x must be of dtype float16, bfloat16, float32 or float64; "
+                "got an array of shape (4,) and dtype int64"
+            ),
+        ),
+        (
+            np.ones(()),
+            ArgumentValueError,
+            "x must be an array of at least 1 axes; got an array of shape () and dtype float64",
+        ),
+        (
+            np.ones((2, 3)),
+            ArgumentValueError,
+            "head_dim must be an even integer of at least 2; got 3 (int)",
+        ),
+        (
+            np.ones((2, 0)),
+            ArgumentValueError,
+            "head_dim must be an even integer of at least 2; got 0 (int)",
+        ),
+    ],
+)
+def test_cplx_8_what_has_no_pairs_is_refused(x, kind, message):
+    """Only float arrays with an even number of components have pairs (P-46)."""
+    with pytest.raises(kind) as error:
+        to_complex(x)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("z", "kind", "message"),
+    [
+        ([1j], ArgumentTypeError, "z must be a numpy.ndarray; got [1j] (list)"),
+        (
+            np.ones(2),
+            ArgumentTypeError,
+            (
+                "z must be of dtype complex64 or complex128; "
+                "got an array of shape (2,) and dtype float64"
+            ),
+        ),
+        (
+            np.ones((), complex),
+            ArgumentValueError,
+            "z must be an array of at least 1 axes; got an array of shape () and dtype complex128",
+        ),
+    ],
+)
+def test_cplx_8_what_is_not_complex_is_refused(z, kind, message):
+    """Only complex arrays are written as pairs."""
+    with pytest.raises(kind) as error:
+        from_complex(z)
+    assert str(error.value) == message

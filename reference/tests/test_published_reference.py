@@ -1,0 +1,278 @@
+"""The code functions of the documents: shapes, laws, corrected limits and refusals."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from ropespec.reference.attention import attention
+from ropespec.reference.published import (
+    apply_rotary_emb,
+    cos_sin_cached,
+    precompute_freqs_cis,
+    quarter_turn,
+    reshape_for_broadcast,
+    rope,
+    sinusoidal_position_embedding,
+    split_pos_emb,
+)
+from ropespec.reference.rotation import apply_rotary, rotation_matrix
+from ropespec.reference.sinusoidal import positional_encoding_table
+from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
+
+RNG = np.random.default_rng(20)
+EXACT = 4e-15  # a few roundings of float64 on numbers of size 1
+
+
+def dense(x, positions):
+    """R_m x by the matrix, for x of shape (B, S, H, d)."""
+    R = rotation_matrix(positions, x.shape[-1], interleaved=True)
+    return np.einsum("sij,bshj->bshi", R, x)
+
+
+@pytest.mark.parametrize("dim", [2, 8, 64])
+@pytest.mark.parametrize("sizes", [(1, 1, 5), (2, 3, 4), (0, 2, 3), (2, 2, 0)])
+def test_pub1_p05_table_is_that_of_positional_encoding(sizes, dim):
+    """The table is the one that fills even and odd columns, for every b and h."""
+    table = sinusoidal_position_embedding(*sizes, dim)
+    expected = positional_encoding_table(max(sizes[2], 1), dim)[: sizes[2]]
+
+    assert table.shape == (*sizes, dim)
+    np.testing.assert_allclose(
+        table, np.broadcast_to(expected, table.shape), rtol=0, atol=EXACT * 8
+    )
+
+
+def test_pub1_table_may_be_written():
+    """Each b and h has a copy of its own, not a view that would write to all."""
+    table = sinusoidal_position_embedding(2, 2, 3, 4)
+    table[0, 0] = 7.0
+
+    assert table[1, 1].max() <= 1.0
+
+
+def test_pub2_split_reads_sines_and_cosines():
+    """Sines come from even, cosines from odd components, each twice."""
+    sin_pos, cos_pos = split_pos_emb(np.array([0.0, 1.0, 2.0, 3.0]))
+
+    assert sin_pos.tolist() == [0.0, 0.0, 2.0, 2.0]
+    assert cos_pos.tolist() == [1.0, 1.0, 3.0, 3.0]
+
+
+def test_pub2_quarter_turn_is_turned_twice_the_negative():
+    """Two quarter turns negate."""
+    x = RNG.normal(size=(2, 6))
+
+    np.testing.assert_array_equal(quarter_turn(quarter_turn(x)), -x)
+
+
+@pytest.mark.parametrize("dim", [2, 6, 32])
+def test_pub2_pub5_p36_three_forms_agree(dim):
+    """rope, apply_rotary_emb after exchanging axes, and the dense R are one operation."""
+    q, k = RNG.normal(size=(2, 2, 3, 10, dim))
+    freqs_cis = precompute_freqs_cis(dim, 10)
+    by_rope = rope(q, k)
+    by_complex = apply_rotary_emb(q.swapaxes(1, 2), k.swapaxes(1, 2), freqs_cis)
+
+    for x, one, other in zip((q, k), by_rope, by_complex, strict=True):
+        np.testing.assert_allclose(one.swapaxes(1, 2), other, rtol=0, atol=EXACT)
+        np.testing.assert_allclose(other, dense(x.swapaxes(1, 2), range(10)), rtol=0, atol=EXACT)
+
+
+def test_pub2_p36_can_fail():
+    """The same comparison notices a wrong layout."""
+    q = RNG.normal(size=(1, 2, 10, 8))
+    turned, _ = rope(q, q)
+    half = apply_rotary(q.swapaxes(1, 2), np.arange(10), interleaved=False).swapaxes(1, 2)
+
+    assert np.abs(turned - half).max() > 0.1
+
+
+@pytest.mark.parametrize(("heads", "length"), [(4, 5), (2, 3), (2, 5), (1, 1), (2, 0)])
+def test_pub2_e60_key_has_its_own_length_and_heads(heads, length):
+    """A key of another length or another number of heads is turned by its own positions."""
+    q, k = RNG.normal(size=(2, 4, 3, 8)), RNG.normal(size=(2, heads, length, 8))
+    _, turned = rope(q, k)
+
+    assert turned.shape == k.shape
+    np.testing.assert_allclose(
+        turned.swapaxes(1, 2), dense(k.swapaxes(1, 2), range(length)), rtol=0, atol=EXACT
+    )
+
+
+def test_pub2_position_0_is_untouched():
+    """The first token of q and k comes back bit for bit."""
+    q = RNG.normal(size=(1, 1, 3, 8))
+    turned, _ = rope(q, q)
+
+    np.testing.assert_array_equal(turned[:, :, 0], q[:, :, 0])
+
+
+@pytest.mark.parametrize("dim", [2, 8, 128])
+def test_pub3_p37_rows_are_turns(dim):
+    """Entries have modulus 1, row 0 is 1, and rows multiply as positions add."""
+    F = precompute_freqs_cis(dim, 40)
+
+    assert F.shape == (40, dim // 2)
+    assert F.dtype == np.complex128
+    np.testing.assert_array_equal(F[0], 1.0)
+    np.testing.assert_allclose(np.abs(F), 1.0, rtol=0, atol=EXACT)
+    for a, b in [(0, 5), (3, 4), (19, 20), (1, 38)]:
+        np.testing.assert_allclose(F[a] * F[b], F[a + b], rtol=0, atol=4 * EXACT)
+
+
+def test_pub3_theta_is_the_base():
+    """The argument theta is the base, so pair 1 of 4 turns by theta^(-1/2)."""
+    F = precompute_freqs_cis(4, 2, theta=100.0)
+
+    np.testing.assert_allclose(np.angle(F[1]), [1.0, 0.1], rtol=0, atol=EXACT)
+
+
+def test_pub4_p38_shape_and_values():
+    """(S, c) becomes (1, S, 1, c) with every number where it was."""
+    F = precompute_freqs_cis(8, 5)
+    y = reshape_for_broadcast(F, np.zeros((2, 5, 3, 4), np.complex128))
+
+    assert y.shape == (1, 5, 1, 4)
+    np.testing.assert_array_equal(y[0, :, 0], F)
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (4, 4), (5, 3), (5,), (1, 5, 1, 4), (5, 4, 1)])
+def test_pub4_p38_any_other_table_raises(shape):
+    """A table of any other shape is refused, a longer one included."""
+    x = np.zeros((2, 5, 3, 4), np.complex128)
+
+    with pytest.raises(ArgumentValueError, match=r"^freqs_cis must be of shape \(5, 4\); got an"):
+        reshape_for_broadcast(np.zeros(shape, np.complex128), x)
+
+
+@pytest.mark.parametrize("shape", [(5, 4), (2, 5, 4), (2, 5, 3, 2, 4)])
+def test_pub4_e61_only_four_axes(shape):
+    """Rank 2, 3 and 5, which the printed assertion admits, are refused."""
+    x = np.zeros(shape, np.complex128)
+    must = r"^x must be an array of four axes \(B, S, H, c\); got an array of shape"
+
+    with pytest.raises(ArgumentValueError, match=must):
+        reshape_for_broadcast(np.zeros((5, 4), np.complex128), x)
+
+
+@pytest.mark.parametrize("shape", [(2, 10, 32), (2, 10, 3, 4, 32)])
+def test_pub5_e61_only_four_axes(shape):
+    """Rank 3 and 5 are refused before anything is flattened wrongly."""
+    x = np.zeros(shape)
+    must = r"^xq must be an array of four axes \(B, S, H, d\)"
+
+    with pytest.raises(ArgumentValueError, match=must):
+        apply_rotary_emb(x, x, precompute_freqs_cis(32, 10))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, ml_dtypes.bfloat16])
+def test_pub5_p40_shape_and_dtype_are_kept(dtype):
+    """Each result has the shape and the dtype of its own input, also with a complex64 table."""
+    xq, xk = np.ones((1, 3, 4, 8), dtype), np.ones((1, 3, 2, 8), np.float32)
+    F = precompute_freqs_cis(8, 3)
+
+    for table in (F, F.astype(np.complex64)):
+        out_q, out_k = apply_rotary_emb(xq, xk, table)
+
+        assert (out_q.shape, out_q.dtype) == (xq.shape, xq.dtype)
+        assert (out_k.shape, out_k.dtype) == (xk.shape, xk.dtype)
+    assert [y.dtype for y in rope(xq, xk[:, :, :2])] == [xq.dtype, xk.dtype]
+
+
+def test_pub5_inputs_are_not_written():
+    """Nothing that is passed is written to."""
+    x, F = np.ones((1, 3, 2, 4)), precompute_freqs_cis(4, 3)
+    x.flags.writeable = F.flags.writeable = False
+    apply_rotary_emb(x, x, F)
+    rope(x, x)
+
+    assert x.min() == x.max() == 1.0
+
+
+def test_pub6_p39_cache():
+    """Neighbours are equal, cos^2 + sin^2 = 1, and the sparse form with the cache is R x."""
+    positions = np.array([0, 1, -7, 300])
+    cos, sin = cos_sin_cached(positions, 6)
+    x = RNG.normal(size=(4, 2, 5, 6))
+    turned = x * cos + quarter_turn(x) * sin
+
+    assert cos.shape == sin.shape == (4, 1, 1, 6)
+    np.testing.assert_array_equal(cos[..., 0::2], cos[..., 1::2])
+    np.testing.assert_array_equal(sin[..., 0::2], sin[..., 1::2])
+    np.testing.assert_allclose(cos**2 + sin**2, 1.0, rtol=0, atol=EXACT)
+    np.testing.assert_allclose(
+        turned.swapaxes(0, 1), dense(x.swapaxes(0, 1), positions), rtol=0, atol=EXACT
+    )
+
+
+def test_pub7_f218_shapes_of_the_demo():
+    """Attention of (8, 12, 10, 32) gives that shape again and weights (8, 12, 10, 10)."""
+    q, k, v = RNG.normal(size=(3, 8, 12, 10, 32))
+    rotated = rope(q, k)
+    q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))
+    positions = np.arange(10)
+    output, weights = attention(
+        q, k, v, query_positions=positions, key_positions=positions, interleaved=True
+    )
+
+    assert [x.shape for x in rotated] == [(8, 12, 10, 32)] * 2
+    assert output.swapaxes(1, 2).shape == (8, 12, 10, 32)
+    assert weights.shape == (8, 12, 10, 10)
+
+
+REFUSED = [
+    (lambda: sinusoidal_position_embedding(1, 1, 3, 7), ArgumentValueError,
+     "output_dim must be an even integer of at least 2; got 7 (int)"),
+    (lambda: sinusoidal_position_embedding(-1, 1, 3, 8), ArgumentValueError,
+     "batch_size must be an integer of at least 0; got -1 (int)"),
+    (lambda: sinusoidal_position_embedding(1, 2.0, 3, 8), ArgumentTypeError,
+     "nums_head must be an integer of at least 0; got 2.0 (float)"),
+    (lambda: sinusoidal_position_embedding(1, 1, True, 8), ArgumentTypeError,
+     "max_len must be an integer of at least 0; got True (bool)"),
+    (lambda: precompute_freqs_cis(3, 4), ArgumentValueError,
+     "dim must be an even integer of at least 2; got 3 (int)"),
+    (lambda: precompute_freqs_cis(4, -4), ArgumentValueError,
+     "end must be an integer of at least 0; got -4 (int)"),
+    (lambda: precompute_freqs_cis(4, 4, 1.0), ArgumentValueError,
+     "theta must be a finite number above 1; got 1.0 (float)"),
+    (lambda: precompute_freqs_cis(4, 4, "10000"), ArgumentTypeError,
+     "theta must be a finite number above 1; got '10000' (str)"),
+    (lambda: rope([1.0], [1.0]), ArgumentTypeError,
+     "q must be a numpy.ndarray; got [1.0] (list)"),
+    (lambda: rope(np.ones((1, 1, 3, 4)), np.ones((1, 1, 3, 4), int)), ArgumentTypeError,
+     ("k must be of dtype float16, bfloat16, float32 or float64; "
+     "got an array of shape (1, 1, 3, 4) and dtype int64")),
+    (lambda: rope(np.ones((1, 3, 4)), np.ones((1, 3, 4))), ArgumentValueError,
+     ("q must be an array of four axes (B, H, L, d); "
+     "got an array of shape (1, 3, 4) and dtype float64")),
+    (lambda: rope(np.ones((1, 1, 3, 5)), np.ones((1, 1, 3, 5))), ArgumentValueError,
+     "head_dim must be an even integer of at least 2; got 5 (int)"),
+    (lambda: rope(np.ones((1, 1, 3, 4)), np.ones((1, 1, 3, 6))), ArgumentValueError,
+     ("k must be of shape (B, G, T, d) to fit q of shape (1, 1, 3, 4); "
+     "got an array of shape (1, 1, 3, 6) and dtype float64")),
+    (lambda: rope(np.ones((2, 1, 3, 4)), np.ones((1, 1, 3, 4))), ArgumentValueError,
+     ("k must be of shape (B, G, T, d) to fit q of shape (2, 1, 3, 4); "
+     "got an array of shape (1, 1, 3, 4) and dtype float64")),
+    (lambda: apply_rotary_emb(*[np.ones((1, 3, 2, 4))] * 2, np.ones((3, 2))), ArgumentTypeError,
+     ("freqs_cis must be of dtype complex64 or complex128; "
+     "got an array of shape (3, 2) and dtype float64")),
+    (lambda: apply_rotary_emb(*[np.ones((1, 3, 2, 4))] * 2, precompute_freqs_cis(4, 10)),
+     ArgumentValueError,
+     "freqs_cis must be of shape (3, 2); got an array of shape (10, 2) and dtype complex128"),
+    (lambda: apply_rotary_emb(
+        np.ones((1, 3, 2, 4)), np.ones((1, 5, 2, 4)), precompute_freqs_cis(4, 3)),
+     ArgumentValueError,
+     ("xk must be of shape (B, S, G, d) to fit xq of shape (1, 3, 2, 4); "
+     "got an array of shape (1, 5, 2, 4) and dtype float64")),
+    (lambda: cos_sin_cached(np.zeros((2, 3), int), 4), ArgumentValueError,
+     "positions must be an array of one axis; got an array of shape (2, 3) and dtype int64"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "words"), REFUSED, ids=[words for *_, words in REFUSED])
+def test_pub_errors_p46(call, error, words):
+    """Odd dimensions, wrong lengths and wrong types are refused in the agreed words."""
+    with pytest.raises(error) as caught:
+        call()
+
+    assert str(caught.value) == words
