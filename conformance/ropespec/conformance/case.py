@@ -1,0 +1,261 @@
+"""Cases: small frozen values drawn by Hypothesis, from which all arrays are made."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ropespec.conformance.judge.values import (
+    POSITIONS,
+    VALUES,
+    make_positions,
+    make_values,
+    numpy_dtype,
+)
+from ropespec.conformance.profile import Profile
+
+__all__ = ["Case", "Space", "cases"]
+
+# Where integers or tables of the usual sizes stop being exact or big enough.
+_EDGES = (255, 256, 257, 511, 2047, 2048, 2049, 4095, 4096, 65535, 2**24 - 1, 2**24 + 1, 2**31 - 40)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One drawn input of a rotation.
+
+    Attributes
+    ----------
+    batch, seq, heads, head_dim : int
+        Shape of x: (batch, seq, heads, head_dim).
+    rotary_dim : int or None
+        Components that turn; None for all.
+    interleaved : bool
+        Layout.
+    base : float
+        Base of the frequencies.
+    dtype : str
+        dtype of x.
+    positions : str
+        Pattern of positions, see `ropespec.conformance.judge.values.POSITIONS`.
+    start : int
+        First position.
+    limit : int
+        Largest absolute position.
+    values : str
+        Pattern of x, see `ropespec.conformance.judge.values.VALUES`.
+    strided : bool
+        Whether x is handed over as a strided view.
+    seed : int
+        Seed of the random numbers.
+    """
+
+    batch: int
+    seq: int
+    heads: int
+    head_dim: int
+    rotary_dim: int | None
+    interleaved: bool
+    base: float
+    dtype: str
+    positions: str
+    start: int
+    limit: int
+    values: str
+    strided: bool
+    seed: int
+
+    @property
+    def dim(self) -> int:
+        """How many components turn."""
+        return self.head_dim if self.rotary_dim is None else self.rotary_dim
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Shape of x."""
+        return self.batch, self.seq, self.heads, self.head_dim
+
+    @property
+    def numpy_dtype(self) -> np.dtype:
+        """The NumPy dtype of x."""
+        return numpy_dtype(self.dtype)
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The keyword arguments of the rotation."""
+        return {
+            "interleaved": self.interleaved,
+            "base": self.base,
+            "rotary_dim": self.rotary_dim,
+        }
+
+    def make_positions(self) -> NDArray[np.int64]:
+        """Positions of shape (batch, seq)."""
+        return make_positions(
+            self.positions, self.batch, self.seq, self.start, self.limit, self.seed
+        )
+
+    def make_x(
+        self, positions: NDArray[np.int64] | None = None, seed: int = 0
+    ) -> NDArray[np.floating]:
+        """X of shape (batch, seq, heads, head_dim); `seed` tells apart several of one case."""
+        where = self.make_positions() if positions is None else positions
+        return make_values(
+            self.values,
+            self.shape,
+            self.dtype,
+            self.seed + 1000 * seed,
+            positions=where,
+            interleaved=self.interleaved,
+            base=self.base,
+            rotary_dim=self.dim,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the case as plain JSON values."""
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What a check draws from, beside what the profile allows.
+
+    Attributes
+    ----------
+    values : sequence of str
+        Patterns of x.
+    positions : sequence of str
+        Patterns of positions.
+    dtypes : sequence of str or None
+        Restrict the dtypes to these where claimed.
+    max_position : int or None
+        A limit below that of the profile, where the check itself needs one.
+    min_batch, min_seq, min_heads, min_dim : int
+        Smallest sizes.
+    strided : bool
+        Whether strided views are drawn.
+    layouts : sequence of bool or None
+        Restrict the layouts.
+    partial : bool
+        Only cases with a tail.
+    """
+
+    values: Sequence[str] = ("normal",)
+    positions: Sequence[str] = ("arange", "ragged", "shuffled", "negative", "spread")
+    dtypes: Sequence[str] | None = None
+    max_position: int | None = None
+    min_batch: int = 1
+    min_seq: int = 1
+    min_heads: int = 1
+    min_dim: int = 2
+    strided: bool = False
+    layouts: Sequence[bool] | None = None
+    partial: bool = False
+
+
+@st.composite
+def cases(draw: st.DrawFn, profile: Profile, keywords: frozenset[str], space: Space) -> Case:
+    """Draw cases that the profile allows.
+
+    Parameters
+    ----------
+    draw : callable
+        Supplied by Hypothesis.
+    profile : Profile
+        The claims.
+    keywords : frozenset of str
+        Which of `interleaved`, `base` and `rotary_dim` the function takes; what it does not take
+        stays as the profile says.
+    space : Space
+        What the check wants.
+    """
+    limit = min(profile.max_position, space.max_position or profile.max_position)
+    batch, seq, heads, head_dim = draw(_shapes(profile, space))
+    rotary_dim = profile.rotary_dim
+    if "rotary_dim" in keywords and (space.partial or draw(st.booleans())):
+        rotary_dim = draw(st.sampled_from(_parts(head_dim)))
+    layouts = [one for one in profile.layouts if space.layouts is None or one in space.layouts]
+    dtypes = [one for one in profile.dtypes if space.dtypes is None or one in space.dtypes]
+    start = draw(_starts(max(limit - seq, 0)))
+    kind = draw(st.sampled_from(_patterns(profile, space)))
+    return Case(
+        batch=batch,
+        seq=seq,
+        heads=heads,
+        head_dim=head_dim,
+        rotary_dim=rotary_dim,
+        interleaved=draw(st.sampled_from(layouts)),
+        base=draw(st.sampled_from(_bases(profile, keywords))),
+        dtype=draw(st.sampled_from(dtypes)),
+        positions=kind,
+        start=start,
+        limit=limit,
+        values=draw(st.sampled_from(tuple(v for v in VALUES if v in space.values))),
+        strided=draw(st.booleans()) if space.strided else False,
+        seed=draw(st.integers(0, 99)),
+    )
+
+
+def _shapes(profile: Profile, space: Space) -> st.SearchStrategy[tuple[int, int, int, int]]:
+    smallest = max(space.min_dim, (profile.rotary_dim or 0) + 2 * space.partial)
+    dims = [dim for dim in profile.head_dims if dim >= smallest] or [max(profile.head_dims)]
+    batches = (1,) if profile.axes == "shd" else (1, 2, 3)
+    sizes = [
+        [size for size in choices if size >= least] or [least]
+        for choices, least in (
+            (batches, 1 if profile.axes == "shd" else space.min_batch),
+            ((1, 2, 3, 5, 8, 17), space.min_seq),
+            ((1, 2, 3, 4), space.min_heads),
+        )
+    ]
+    if profile.array == "jax":
+        return st.sampled_from(_pool(sizes, dims))
+    return st.tuples(*(st.sampled_from(choices) for choices in (*sizes, dims)))
+
+
+def _pool(sizes: list[list[int]], dims: list[int]) -> list[tuple[int, int, int, int]]:
+    """Return a few shapes in which every size occurs: a compiler pays for each new shape."""
+    pool = []
+    for step in range(5):
+        batch, seq, heads = (choices[min(step, len(choices) - 1)] for choices in sizes)
+        pool.append((batch, seq, heads, dims[min(step * 2, len(dims) - 1)]))
+    batch, seq, heads = (choices[0] for choices in sizes)
+    pool.append((sizes[0][-1], seq, sizes[2][-1], dims[min(1, len(dims) - 1)]))
+    return list(dict.fromkeys(pool))
+
+
+def _parts(head_dim: int) -> list[int]:
+    """Sizes of the turning part: half, a quarter, all but two, two; never all of it."""
+    parts = [head_dim // 2, head_dim // 4, head_dim - 2, 2]
+    return [part for part in parts if part >= 2 and part % 2 == 0 and part < head_dim] or [head_dim]
+
+
+def _starts(limit: int) -> st.SearchStrategy[int]:
+    edges = [edge for edge in _EDGES if edge <= limit]
+    options = [st.integers(0, min(16, limit)), st.integers(0, min(4096, limit))]
+    if edges:
+        options.append(st.sampled_from(edges))
+    options.append(st.integers(0, limit))
+    return st.one_of(options)
+
+
+def _patterns(profile: Profile, space: Space) -> list[str]:
+    shared = profile.shared_positions or profile.axes == "shd"
+    allowed = [
+        kind
+        for kind in POSITIONS
+        if kind in space.positions
+        and not (kind == "negative" and not profile.negative_positions)
+        and not (shared and kind in ("ragged", "shuffled", "spread"))
+    ]
+    return allowed or ["arange"]
+
+
+def _bases(profile: Profile, keywords: frozenset[str]) -> list[float]:
+    if "base" not in keywords:
+        return [float(profile.base)]
+    return list(dict.fromkeys([float(profile.base), 10000.0, 500000.0, 1000.0, 2.5]))

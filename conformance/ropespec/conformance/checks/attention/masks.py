@@ -1,0 +1,157 @@
+"""Checks of masks, grouped heads and rows with nothing to attend to (ATT-2 and ATT-4)."""
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.attention.common import (
+    Inputs,
+    attend,
+    call_attention,
+    inputs,
+    judged,
+)
+from ropespec.conformance.checks.rotation.common import NEAR
+from ropespec.conformance.judge.finding import Finding, broken, compare, worst
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+_NEEDS = ("attention",)
+_SPACE = Space(max_position=NEAR)
+
+
+def _mask(case: Case, given: Inputs) -> NDArray[np.bool_]:
+    """Return a mask of one of the shapes that broadcast; every query may attend somewhere."""
+    b, s, h, _ = given.q.shape
+    t = given.k.shape[1]
+    rng = np.random.default_rng([case.seed, 17])
+    shape = ((s, t), (1, 1, s, t), (b, 1, s, t), (b, h, s, t), (b, h, 1, t))[case.seed % 5]
+    if case.seed % 2:
+        mask = np.broadcast_to(np.arange(t) <= np.arange(s)[:, None], (b, h, s, t))
+        mask = mask[tuple(slice(0, n) for n in (1,) * (4 - len(shape)) + shape)].copy()
+    else:
+        mask = rng.random((1,) * (4 - len(shape)) + shape) < 0.6
+        mask[..., 0] |= ~mask.any(axis=-1)
+    return mask.reshape(shape)
+
+
+def _masked(case: Case, *, groups: int | None = None) -> Inputs:
+    given = inputs(case, groups=groups)
+    return dataclasses.replace(given, mask=_mask(case, given))
+
+
+@check(
+    "ATT-2",
+    "value",
+    "The mask acts after the softmax, is turned round, or adds next to nothing to a score.",
+    needs=_NEEDS,
+    properties=("P-35",),
+    space=_SPACE,
+    share=1.5,
+)
+def value(trial: Trial, case: Case) -> Finding:
+    """Masked scores are minus infinity before the softmax, so that the others sum to 1."""
+    given = _masked(case)
+    message = "attention with a mask is not the softmax over the keys it leaves"
+    return judged(call_attention(trial, case, given), attend(trial, case, given), message)
+
+
+@check(
+    "ATT-2",
+    "zero",
+    "A masked key keeps a little weight, and its value reaches the output.",
+    needs=_NEEDS,
+    properties=("P-35",),
+    space=_SPACE,
+)
+def zero(trial: Trial, case: Case) -> Finding:
+    """The weight of a masked key is exactly 0: values a thousand times larger change nothing."""
+    given = _masked(case)
+    t, rows = given.k.shape[1], given.q.shape[1]
+    hidden = t - 1  # hidden from everybody, so that its value is nobody's business
+    mask = np.broadcast_to(given.keep, (*given.keep.shape[:-2], rows, t)).copy()
+    mask[..., hidden] = t == 1
+    mask[..., 0] |= ~mask.any(axis=-1)
+    v = given.v.astype(np.float64)
+    v[:, hidden] *= 1.0 if t == 1 else 1000.0
+    given = dataclasses.replace(given, mask=mask, v=v.astype(given.v.dtype))
+    asked = call_attention(trial, case, given)
+    if asked.problem:
+        return asked.problem
+    keep = np.broadcast_to(mask, asked.weights.shape)
+    leaked = np.where(keep, 0.0, asked.weights)
+    message = "the weight of a masked key is not exactly 0"
+    nothing = compare(leaked, np.zeros_like(leaked), 0.0, name="weights", message=message)
+    message = "the value of a masked key reaches the output"
+    return worst(nothing.after(asked.call), judged(asked, attend(trial, case, given), message))
+
+
+@check(
+    "ATT-4",
+    "groups",
+    "Query head h attends with key head h mod G, or with the first ones, instead of h // (H/G).",
+    needs=_NEEDS,
+    space=Space(max_position=NEAR, min_heads=2),
+)
+def groups(trial: Trial, case: Case) -> Finding:
+    """Neighbouring query heads share a key head; with and without a mask."""
+    divisors = [g for g in range(1, case.heads) if case.heads % g == 0]
+    shared = divisors[case.seed % len(divisors)]
+    given = _masked(case, groups=shared) if case.seed % 2 else inputs(case, groups=shared)
+    message = f"{case.heads} query heads on {shared} key heads: head h must attend with h // (H/G)"
+    return judged(call_attention(trial, case, given), attend(trial, case, given), message)
+
+
+@check(
+    "ATT-4",
+    "nowhere",
+    "A row that may attend nowhere gives NaN, or the mean of all values.",
+    needs=_NEEDS,
+    space=_SPACE,
+)
+def nowhere(trial: Trial, case: Case) -> Finding:
+    """A query without any allowed key has zero weights and output; the others stay right."""
+    given = _masked(case)
+    rows, t = given.q.shape[1], given.k.shape[1]
+    mask = np.broadcast_to(given.keep, (*given.keep.shape[:-2], rows, t)).copy()
+    mask[..., case.seed % rows, :] = False
+    given = dataclasses.replace(given, mask=mask)
+    asked = call_attention(trial, case, given)
+    if asked.problem:
+        return asked.problem
+    row = case.seed % rows
+    found = (("output", asked.output[:, row]), ("weights", asked.weights[:, :, row]))
+    for name, got in found:
+        if np.any(got != 0.0):  # NaN is not 0 either
+            return broken(
+                f"query {row} may attend nowhere, and its {name} must be 0",
+                expected=0.0,
+                got=float(got[got != 0.0][0]),
+                budget=0.0,
+                call=asked.call,
+            )
+    message = "queries beside one that may attend nowhere are wrong"
+    return judged(asked, attend(trial, case, given), message)
+
+
+@check(
+    "ATT-4",
+    "no-keys",
+    "Without any keys attention raises or divides by zero instead of giving zeros.",
+    needs=_NEEDS,
+    space=_SPACE,
+    share=0.25,
+)
+def no_keys(trial: Trial, case: Case) -> Finding:
+    """T = 0: the output is zero and the weights are empty."""
+    asked = call_attention(trial, case, inputs(case, keys=0))
+    if asked.problem:
+        return asked.problem
+    message = "without keys the output must be zero"
+    zeros = np.zeros_like(asked.output)
+    found = compare(asked.output, zeros, 0.0, name="output", message=message)
+    return found.after(asked.call)

@@ -1,0 +1,236 @@
+"""Checks of the values of attention: softmax, V not turned, shifts (ATT-1 and ATT-3)."""
+
+import dataclasses
+
+import numpy as np
+
+from ropespec import reference
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.attention.common import (
+    Exact,
+    attend,
+    call_attention,
+    inputs,
+    judged,
+)
+from ropespec.conformance.checks.rotation.common import NEAR
+from ropespec.conformance.checks.shared import draw, rules, turn
+from ropespec.conformance.judge.bounds import Bounded, gamma, softmax, stored
+from ropespec.conformance.judge.finding import Finding, compare, worst
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+_NEEDS = ("attention",)
+_SHIFTABLE = ("arange", "ragged", "shuffled")
+
+
+@check(
+    "ATT-1",
+    "value",
+    "The scale is missing or another, the softmax runs over the queries, or a side is not turned.",
+    needs=_NEEDS,
+    properties=("P-35",),
+)
+def value(trial: Trial, case: Case) -> Finding:
+    """softmax(QK^T / sqrt(D)) V with turned q and k: output and weights."""
+    given = inputs(case)
+    message = "attention differs from softmax(QK^T / sqrt(D)) V with turned q and k"
+    return judged(call_attention(trial, case, given), attend(trial, case, given), message)
+
+
+@check(
+    "ATT-1",
+    "rows",
+    "The weights are not normalised, or normalised over another axis.",
+    needs=_NEEDS,
+    properties=("P-35",),
+)
+def rows(trial: Trial, case: Case) -> Finding:
+    """Weights are at least 0 and sum to 1 over the keys, whatever the scores."""
+    given = inputs(case)
+    asked = call_attention(trial, case, given)
+    if asked.problem:
+        return asked.problem
+    allowed = rules(trial, case.dtype)
+    negative = compare(
+        np.minimum(asked.weights, 0.0),
+        np.zeros_like(asked.weights),
+        allowed.floor,
+        name="weights",
+        message="a weight is negative",
+    )
+    sums = asked.weights.sum(axis=-1)
+    count = asked.weights.shape[-1]
+    # The sum, the exponentials and the division of a row, and one store for each weight.
+    each = gamma((count + 1) * allowed.sum_unit + 3 * allowed.step_unit)
+    bound = stored(Bounded(np.ones_like(sums), np.full_like(sums, each)), allowed)
+    limit = bound.allowed + count * (allowed.floor + 2.0**-53)
+    message = "the weights of a query do not sum to 1 over its keys"
+    total = compare(sums, bound.value, limit, name="sum of weights", message=message)
+    return worst(negative, total).after(asked.call)
+
+
+@check(
+    "ATT-1",
+    "plain",
+    "Without a rotation it is not plain attention: position 0 turns, or an offset is added.",
+    needs=_NEEDS,
+    properties=("P-35",),
+    share=0.5,
+)
+def plain(trial: Trial, case: Case) -> Finding:
+    """With all positions 0, attention is softmax(QK^T / sqrt(D)) V of the q and k given."""
+    given = inputs(case)
+    given = dataclasses.replace(given, m=np.zeros_like(given.m), n=np.zeros_like(given.n))
+    message = "with all positions 0 it is not plain attention"
+    return judged(call_attention(trial, case, given), attend(trial, case, given), message)
+
+
+@check(
+    "ATT-1",
+    "reference",
+    "Attention agrees with the judge but not with the formula as the documents print it.",
+    needs=_NEEDS,
+    properties=("P-47",),
+    space=Space(max_position=NEAR),
+)
+def against_reference(trial: Trial, case: Case) -> Finding:
+    """Attention equals that of the literal NumPy reference."""
+    given = inputs(case)
+    asked = call_attention(trial, case, given)
+    if asked.problem:
+        return asked.problem
+    wide = (x.astype(np.float64) for x in (given.q, given.k, given.v))
+    output, weights = reference.attention(
+        *wide,
+        query_positions=given.m,
+        key_positions=given.n,
+        interleaved=case.interleaved,
+        base=case.base,
+        mask=given.mask,
+    )
+    own, theirs = attend(trial, case, given), attend(trial, case, given, literal=True)
+    exact = Exact(
+        Bounded(output, own.output.allowed + theirs.output.allowed),
+        Bounded(weights, own.weights.allowed + theirs.weights.allowed),
+    )
+    return judged(asked, exact, "attention differs from the literal reference")
+
+
+@check(
+    "ATT-3",
+    "constant",
+    "V is turned: equal values of all keys do not come back as they are.",
+    needs=_NEEDS,
+    properties=("P-34",),
+)
+def constant(trial: Trial, case: Case) -> Finding:
+    """Where all keys have one value, that value is the output, at any positions."""
+    given = inputs(case)
+    v = np.ascontiguousarray(np.broadcast_to(given.v[:, :1], given.v.shape))
+    given = dataclasses.replace(given, v=v)
+    asked, allowed = call_attention(trial, case, given), rules(trial, case.dtype)
+    if asked.problem:
+        return asked.problem
+    wanted = np.broadcast_to(v[:, :1].astype(np.float64), asked.output.shape)
+    count = v.shape[1]
+    # Weights that sum to 1 but for the roundings of their row and their store, and a sum over T.
+    lost = gamma(2 * (count + 1) * allowed.sum_unit + 4 * allowed.step_unit + allowed.unit)
+    bound = stored(Bounded(wanted, (lost + count * allowed.floor) * np.abs(wanted)), allowed)
+    message = "the values of all keys are equal, and the output is another vector"
+    found = compare(asked.output, bound.value, bound.allowed, name="output", message=message)
+    return found.after(asked.call)
+
+
+@check(
+    "ATT-3",
+    "linear",
+    "The output is not linear in V.",
+    needs=_NEEDS,
+    properties=("P-34",),
+)
+def linear(trial: Trial, case: Case) -> Finding:
+    """Attention(Q, K, V1 + V2) = attention(Q, K, V1) + attention(Q, K, V2), with equal weights."""
+    given = inputs(case)
+    first, second = (
+        np.clip(np.round(draw(case, given.v.shape, s).astype(np.float64) * 8) / 8, -4, 4)
+        for s in (2, 3)
+    )
+    parts = [x.astype(case.numpy_dtype) for x in (first, second, first + second)]
+    asked = [call_attention(trial, case, dataclasses.replace(given, v=v)) for v in parts]
+    for one in asked:
+        if one.problem:
+            return one.problem
+    allowed = rules(trial, case.dtype)
+    count = given.v.shape[1] + 1
+    # Whatever the weights are, they are the same three times and at most 1 together.
+    sizes = sum(np.abs(v.astype(np.float64)).max(axis=1, keepdims=True, initial=0.0) for v in parts)
+    steps = gamma(2 * count * allowed.sum_unit + 4 * allowed.step_unit + allowed.unit)
+    sizes = np.broadcast_to(sizes, asked[2].output.shape)
+    bound = stored(Bounded(sizes, steps * sizes), allowed).allowed + 2 * allowed.floor
+    message = "attention of V1 + V2 is not the sum of those of V1 and V2"
+    wanted = asked[0].output + asked[1].output
+    found = compare(asked[2].output, wanted, bound, name="output", message=message)
+    return found.after(asked[2].call)
+
+
+@check(
+    "ATT-3",
+    "shift",
+    "Shifting all positions changes the output: V is turned, or one side is shifted alone.",
+    needs=_NEEDS,
+    properties=("P-34",),
+    space=Space(positions=_SHIFTABLE, max_position=NEAR),
+)
+def shift(trial: Trial, case: Case) -> Finding:
+    """One integer added to the positions of all queries and keys leaves output and weights."""
+    given = inputs(case)
+    given = dataclasses.replace(given, m=given.m // 2, n=given.n // 2)
+    step = min(1 + 37 * case.seed, case.limit // 2)
+    moved = dataclasses.replace(given, m=given.m + step, n=given.n + step)
+    here, there = call_attention(trial, case, given), call_attention(trial, case, moved)
+    if problem := here.problem or there.problem:
+        return problem
+    one, two = attend(trial, case, given), attend(trial, case, moved)
+    exact = Exact(
+        Bounded(here.output, one.output.allowed + two.output.allowed),
+        Bounded(here.weights, one.weights.allowed + two.weights.allowed),
+    )
+    return judged(there, exact, f"shifting all positions by {step} changes attention")
+
+
+@check(
+    "ATT-3",
+    "weights",
+    "Attention with these queries and keys would depend on where the text starts.",
+    properties=("P-34",),
+    space=Space(values=("normal",), positions=_SHIFTABLE, max_position=NEAR, min_seq=2),
+    share=0.5,
+)
+def weights_of_rotated(trial: Trial, case: Case) -> Finding:
+    """softmax(<f(q, m), f(k, n)> / sqrt(D)) does not change when all positions are shifted."""
+    m = case.make_positions() // 2
+    step = min(1 + 37 * case.seed, case.limit // 2)
+    q, k = case.make_x(m), case.make_x(m, seed=1)
+    allowed = rules(trial, case.dtype)
+    found = []
+    for where in (m, m + step):
+        left, right = turn(trial, case, q, where), turn(trial, case, k, where)
+        if problem := left.problem or right.problem:
+            return problem
+        got = np.einsum("bshd,bthd->bhst", left.y, right.y) / np.sqrt(case.head_dim)
+        sides = (left.exact, right.exact)
+        (a, ea), (b, eb) = (
+            (np.abs(s.value) + s.allowed, s.allowed.astype(np.float64)) for s in sides
+        )
+        lost = np.einsum("bshd,bthd->bhst", a, eb) + np.einsum("bshd,bthd->bhst", ea, b)
+        found.append((got, lost / np.sqrt(case.head_dim), right.call))
+    everything = np.ones((1, 1, 1, 1), dtype=bool)
+    (here, error, _), (there, other, call) = found
+    exact = softmax(Bounded(here, error + other), everything, allowed)
+    moved = softmax(Bounded(there, error + other), everything, allowed)
+    message = f"the attention weights of turned q and k change when all move by {step}"
+    found_here = compare(moved.value, exact.value, exact.allowed, name="weights", message=message)
+    return found_here.after(call)

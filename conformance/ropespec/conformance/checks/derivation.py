@@ -1,0 +1,195 @@
+"""Checks of the chapter `derivation`: modulus and argument of the turned pairs."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.common import NEAR, called, wrong_shape
+from ropespec.conformance.judge.finding import Finding, broken, compare, worst
+from ropespec.conformance.judge.laws import pair_lengths
+from ropespec.conformance.judge.rotation import pairs_of
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+Float = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+NEAR_SPACE = Space(values=("normal", "ones"), max_position=NEAR)
+
+
+def _turned(
+    trial: Trial, case: Case, positions: NDArray[np.int64], seed: int = 0
+) -> tuple[Complex, Complex, Float, Finding | None]:
+    """Return the pairs before and after as complex numbers, and the error allowed of the latter."""
+    x = case.make_x(positions, seed=seed)
+    y = trial.rotate(case, x, positions)
+    empty = np.zeros(0)
+    if finding := wrong_shape(y, x, called(case, x, positions)):
+        return empty + 0j, empty + 0j, empty, finding
+    exact = trial.expect(case, x, positions)
+    allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
+    b1, b2 = pairs_of(allowed, case.dim, interleaved=case.interleaved)
+    return _complex(x, case), _complex(y, case), np.hypot(b1, b2), None
+
+
+def _complex(x: NDArray[np.floating], case: Case) -> Complex:
+    first, second = pairs_of(x.astype(np.float64), case.dim, interleaved=case.interleaved)
+    return np.asarray(first + 1j * second)
+
+
+@check(
+    "DER-1",
+    "blocks",
+    "R_m^T R_n is not R_{n-m}: the blocks of q and k turn by different rules.",
+    properties=("P-20",),
+    space=NEAR_SPACE,
+)
+def blocks(trial: Trial, case: Case) -> Finding:
+    """M_i(m)^T M_i(n) = M_i(n-m), read off the turned pairs: conj(f(1, m)) f(1, n) = f(1, n-m)."""
+    m = np.abs(case.make_positions()) % (NEAR // 2)
+    n = m + case.seed
+    values, bounds = [], []
+    for positions in (m, n, n - m):
+        x = np.zeros(case.shape)
+        pairs_of(x, case.dim, interleaved=case.interleaved)[0][...] = 1.0
+        x = x.astype(case.numpy_dtype)
+        y = trial.rotate(case, x, positions)
+        call = called(case, x, positions)
+        if finding := wrong_shape(y, x, call):
+            return finding
+        allowed = trial.expect(case, x, positions).allowed(trial.loosest(case.dtype), trial.machine)
+        b1, b2 = pairs_of(allowed, case.dim, interleaved=case.interleaved)
+        values.append(_complex(y, case))
+        bounds.append(np.hypot(b1, b2))
+    product = np.conj(values[0]) * values[1]
+    allowed = bounds[0] + bounds[1] + bounds[0] * bounds[1] + bounds[2]
+    return compare(
+        product, values[2], allowed, name="block", message="R_m^T R_n is not R_{n-m}"
+    ).after(call)
+
+
+@check(
+    "DER-2",
+    "equations",
+    "Modulus or angle of f(q,m) f(k,n)^* depends on more than q, k and m-n.",
+    properties=("P-33",),
+    space=NEAR_SPACE,
+)
+def equations(trial: Trial, case: Case) -> Finding:
+    """f(q, m) f(k, n)^* = q k^* e^{i(m-n) theta}: R_f R_f = R_g and Theta_f - Theta_f = Theta_g."""
+    m = np.abs(case.make_positions()) % NEAR
+    n = (m + case.seed) % NEAR
+    q, fq, bq, bad = _turned(trial, case, m)
+    if bad:
+        return bad
+    k, fk, bk, bad = _turned(trial, case, n, seed=1)
+    if bad:
+        return bad
+    x = case.make_x(m)
+    exact = trial.expect(case, x, m - n)
+    unit = exact.pairs.cos + 1j * exact.pairs.sin
+    allowed = np.abs(q) * bk + np.abs(k) * bq + bq * bk + 2.0**-50 * np.abs(q * k)
+    return compare(
+        fq * np.conj(fk),
+        q * np.conj(k) * unit,
+        allowed,
+        name="g",
+        message="f(q,m) f(k,n)^* is not q k^* e^{i(m-n) theta}",
+    ).after(called(case, x, m))
+
+
+@check(
+    "DER-3",
+    "modulus",
+    "The modulus of f(q, m) is not that of q.",
+    properties=("P-32",),
+    space=NEAR_SPACE,
+)
+def modulus(trial: Trial, case: Case) -> Finding:
+    """R_f(q, m) = |q| for every pair."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    _, turned, allowed, bad = _turned(trial, case, positions)
+    if bad:
+        return bad
+    before = pair_lengths(x, case.dim, interleaved=case.interleaved)
+    return compare(
+        np.abs(turned), before, allowed, name="modulus", message="the modulus of a pair changes"
+    ).after(called(case, x, positions))
+
+
+@check(
+    "DER-4",
+    "progression",
+    "phi(m) is no arithmetic progression through 0: the angle jumps, saturates or is scaled.",
+    properties=("P-32",),
+    space=NEAR_SPACE,
+)
+def progression(trial: Trial, case: Case) -> Finding:
+    """phi(0) = 0 and f(q, m) f(q, m-1)^* = |q|^2 e^{i theta} for every m."""
+    m = np.abs(case.make_positions()) % NEAR + 1
+    x = case.make_x(m)
+    q, here, bound_here, bad = _turned(trial, case, m)
+    if bad:
+        return bad
+    before = trial.rotate(case, x, m - 1)
+    origin = trial.rotate(case, x, np.zeros_like(m))
+    loosest = trial.loosest(case.dtype)
+    bounds = []
+    for positions in (m - 1, np.zeros_like(m)):
+        b = trial.expect(case, x, positions).allowed(loosest, trial.machine)
+        bounds.append(np.hypot(*pairs_of(b, case.dim, interleaved=case.interleaved)))
+    step = trial.expect(case, x, np.ones_like(m)).pairs
+    wanted = np.abs(q) ** 2 * (step.cos + 1j * step.sin)
+    size = np.abs(q)
+    allowed = size * (bound_here + bounds[0]) + bound_here * bounds[0] + 2.0**-50 * size**2
+    steps = compare(
+        here * np.conj(_complex(before, case)),
+        wanted,
+        allowed,
+        name="step",
+        message="phi(m) - phi(m-1) is not theta",
+    )
+    zero = compare(
+        _complex(origin, case),
+        q,
+        bounds[1] + 2.0**-50 * size,
+        name="f(q,0)",
+        message="phi(0) is not 0",
+    )
+    return worst(steps, zero).after(called(case, x, m))
+
+
+@check(
+    "DER-5",
+    "solution",
+    "The solution q e^{i m theta} holds for one pair but not for all d/2 of them.",
+    properties=("P-32",),
+    space=Space(values=("normal", "ones"), max_position=NEAR, min_dim=4),
+)
+def solution(trial: Trial, case: Case) -> Finding:
+    """f(q, m) = q e^{i m theta_i} in every pair; a message names the first pair that does not."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    finding = trial.judge(case, x, positions, y)
+    if finding.passed or y.shape != x.shape:
+        return finding
+    exact = trial.expect(case, x, positions)
+    ratios = exact.ratios(y, trial.loosest(case.dtype), trial.machine)
+    r1, r2 = pairs_of(ratios, case.dim, interleaved=case.interleaved)
+    pairs = np.flatnonzero(np.maximum(r1, r2).max(axis=(0, 1, 2)) > 1.0)
+    if pairs.size == 0:
+        return broken("a component outside the pairs changes", call=finding.call)
+    message = f"pair {int(pairs[0])} of {case.dim // 2} is not q e^(i m theta)"
+    return Finding(
+        finding.ratio,
+        message,
+        finding.where,
+        finding.expected,
+        finding.got,
+        finding.budget,
+        finding.call,
+    )

@@ -1,0 +1,75 @@
+"""Checks of the chapter `judging`: the literal reference as a second source, and precision."""
+
+import dataclasses
+
+import numpy as np
+
+from ropespec import reference
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.common import EVERYTHING, called
+from ropespec.conformance.judge.budget import angle_error
+from ropespec.conformance.judge.finding import Finding, compare
+from ropespec.conformance.judge.rotation import from_pairs
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+
+@check(
+    "JDG-1",
+    "reference",
+    "The result agrees with the judge but not with the formula as the documents print it.",
+    properties=("P-47",),
+    space=Space(values=("normal", "heavy"), positions=("arange", "ragged", "negative", "spread")),
+)
+def against_reference(trial: Trial, case: Case) -> Finding:
+    """Apply_rotary equals the literal NumPy reference within both their budgets."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    literal = reference.apply_rotary(x.astype(np.float64), positions, **case.keywords)
+    exact = trial.expect(case, x, positions)
+    pairs = exact.pairs
+    # The reference multiplies float64(m) by a rounded theta_i: its own share of the error.
+    own = angle_error(
+        "float64", pairs.position, pairs.theta, arithmetic="float64", machine=trial.machine
+    )
+    length = np.minimum(own, 2.0) * np.hypot(pairs.x1, pairs.x2) + 2.0**-50 * (
+        np.abs(pairs.x1) + np.abs(pairs.x2)
+    )
+    extra = from_pairs(length, length, np.zeros_like(exact.tail), interleaved=case.interleaved)
+    allowed = exact.allowed(trial.loosest(case.dtype), trial.machine) + extra
+    finding = compare(y, literal, allowed, message="y differs from the literal reference")
+    return finding.after(called(case, x, positions))
+
+
+def _name_the_class(trial: Trial, case: Case, finding: Finding) -> Finding:
+    """Name the class that explains every result seen so far, if one does."""
+    declared = trial.profile.precision
+    standing = trial.measured.tried(case.dtype)
+    suspects = trial.measured.suspects(case.dtype)
+    if standing:
+        allowed = f"`{declared}` is claimed" if declared else f"x is {case.dtype}"
+        best = standing[0]
+        message = f"the error is that of `{best.name}` ({best.sentence}), and {allowed}"
+    elif suspects:
+        names = " or ".join(f"`{item.name}` ({item.sentence})" for item in suspects[:2])
+        message = f"the error is that of {names}"
+    else:
+        message = "no precision class explains the error: it is not a matter of rounding"
+    return dataclasses.replace(finding, message=message)
+
+
+@check(
+    "JDG-3",
+    "precision",
+    "Positions, frequencies, angles, tables or products have fewer bits than they may.",
+    properties=("P-47",),
+    space=Space(values=EVERYTHING, positions=("arange", "spread", "repeated")),
+    share=3.0,
+    explain=_name_the_class,
+)
+def precision(trial: Trial, case: Case) -> Finding:
+    """The error stays within the budget of a passing precision class; if not, it is named."""
+    return trial.rotate_and_judge(case)

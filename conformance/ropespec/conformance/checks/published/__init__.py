@@ -1,0 +1,5 @@
+"""Checks of the chapter `published`: the code functions of the documents, corrected."""
+
+from ropespec.conformance.checks.published import examples, rotations, tables
+
+__all__ = ["examples", "rotations", "tables"]

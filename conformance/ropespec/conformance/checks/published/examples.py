@@ -1,0 +1,165 @@
+"""Checks of the worked examples of document 004, with the numbers corrected (PUB-7)."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.published.rotations import rope_exactly
+from ropespec.conformance.checks.published.tables import BASE
+from ropespec.conformance.checks.shared import against, answer, rules
+from ropespec.conformance.checks.sinusoidal import embedding
+from ropespec.conformance.judge.bounds import Bounded
+from ropespec.conformance.judge.finding import Call, Finding
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+# The first eight of 512 components at positions 0, 1, 2 (E-52, E-55), and the last two.
+_FIRST = (
+    (0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0),
+    (0.8415, 0.5403, 0.8219, 0.5697, 0.8020, 0.5974, 0.7819, 0.6234),
+    (0.9093, -0.4161, 0.9364, -0.3509, 0.9581, -0.2863, 0.9749, -0.2227),
+)
+_LAST = ((0.0, 1.0), (0.0001, 1.0), (0.0002, 1.0))
+# q = 0.1, 0.2, ..., 2.4 in three rows of eight, turned by positions 0, 1, 2 (E-57).
+_QUERY = np.arange(1, 25).reshape(1, 1, 3, 8) / 10
+_TURNED = (
+    (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
+    (-0.355199, 1.297626, 0.974704, 1.303822, 1.285935, 1.412930, 1.498399, 1.601499),
+    (-2.344185, 0.796741, 1.464788, 2.337605, 2.055583, 2.241557, 2.295195, 2.404595),
+)
+_ONCE = Space(positions=("arange",), max_position=2)
+_FLOATS = dataclasses.replace(_ONCE, dtypes=("float32", "float64"))
+_SHARE = 0.1
+
+
+def _rounded(printed: Any, decimals: int, allowed: NDArray[np.float64]) -> Bounded:  # noqa: ANN401  # nested tuples
+    """Numbers that were printed with so many decimals."""
+    value = np.array(printed)
+    return Bounded(value, np.broadcast_to(allowed, value.shape) + 0.5001 * 10.0**-decimals)
+
+
+def _printed(
+    trial: Trial, function: str, arrays: tuple[Any, ...], keywords: dict[str, Any], lead: tuple[int, ...]
+) -> Finding:
+    reply, call = trial.call(function, arrays, keywords), Call(function, arrays, keywords)
+    if problem := answer(reply, call):
+        return problem
+    got = reply.values[0]
+    exact = embedding(np.arange(3), 512, BASE, rules(trial, reply.dtypes[0]))
+    whole = Bounded(*(part.reshape(*lead, 3, 512) for part in exact))
+    if got.shape != whole.value.shape:
+        return against(got, whole, call)
+    table = np.concatenate([got.reshape(3, 512)[:, :8], got.reshape(3, 512)[:, -2:]], axis=-1)
+    bound = np.concatenate([exact.allowed[:, :8], exact.allowed[:, -2:]], axis=-1)
+    wanted = np.concatenate([np.array(_FIRST), np.array(_LAST)], axis=-1)
+    message = "the first eight and last two of 512 components at positions 0, 1, 2 are others"
+    return against(table, _rounded(wanted, 4, bound), call, message=message)
+
+
+@check(
+    "PUB-7",
+    "table",
+    "The example lists every sine twice, or all sines before all cosines, as the document prints it.",
+    needs=("sinusoidal_position_embedding",),
+    space=_ONCE,
+    share=_SHARE,
+)
+def table(trial: Trial, case: Case) -> Finding:
+    """sinusoidal_position_embedding(1, 1, 3, 512) has the corrected numbers, to four decimals."""
+    del case
+    arrays = (1, 1, 3, 512)
+    return _printed(trial, "sinusoidal_position_embedding", arrays, {}, (1, 1))
+
+
+@check(
+    "PUB-7",
+    "embedding",
+    "The example lists every sine twice, or all sines before all cosines, as the document prints it.",
+    needs=("sinusoidal_embedding",),
+    space=_ONCE,
+    applies=lambda trial: (
+        None
+        if "base" in trial.keywords("sinusoidal_embedding") or trial.profile.base == BASE
+        else "base 10000 not claimed"
+    ),
+    share=_SHARE,
+)
+def rows(trial: Trial, case: Case) -> Finding:
+    """PE_0, PE_1 and PE_2 with d = 512 have the corrected numbers, to four decimals."""
+    del case
+    arrays = (np.arange(3), 512)
+    return _printed(trial, "sinusoidal_embedding", arrays, {"base": BASE}, ())
+
+
+@check(
+    "PUB-7",
+    "rotated",
+    "The example is turned with the table that the document prints, whose entries are wrong.",
+    needs=("rope",),
+    properties=("P-36",),
+    space=_FLOATS,
+    share=_SHARE,
+)
+def rotated(trial: Trial, case: Case) -> Finding:
+    """RoPE of q = 0.1, ..., 2.4 with d = 8 has the corrected numbers, to six decimals."""
+    q = _QUERY.astype(case.numpy_dtype)
+    reply, call = trial.call("rope", (q, q)), Call("rope", (q, q))
+    if problem := answer(reply, call, dtypes=(case.dtype, case.dtype)):
+        return problem
+    exact = rope_exactly(q, rules(trial, case.dtype))
+    if reply.values[0].shape != exact.value.shape:
+        return against(reply.values[0], exact, call)
+    return against(
+        reply.values[0][0, 0],
+        _example(exact.allowed[0, 0], q[0, 0]),
+        call,
+        message="q of the example, turned, is not what it must be",
+    )
+
+
+def _example(allowed: NDArray[np.float64], q: NDArray[Any]) -> Bounded:
+    """Return the numbers; 0.1, 0.2, ... are rounded on their way into the dtype of q as well."""
+    lost = np.abs(q.astype(np.float64) - _QUERY[0, 0])
+    pairs = np.repeat(lost[:, 0::2] + lost[:, 1::2], 2, axis=-1)
+    return _rounded(_TURNED, 6, allowed + pairs)
+
+
+def _takes_example(trial: Trial) -> str | None:
+    """Need the conventions of the example: interleaved, base 10000, eight components that turn."""
+    claimed, taken = trial.profile, trial.keywords("apply_rotary")
+    if claimed.base != BASE and "base" not in taken:
+        return "base 10000 not claimed"
+    if 8 not in claimed.head_dims or (claimed.rotary_dim not in (None, 8) and "rotary_dim" not in taken):
+        return "8 components that turn not claimed"
+    return None if claimed.max_position >= 2 else "position 2 not claimed"
+
+
+@check(
+    "PUB-7",
+    "bare",
+    "The example of the document is turned into other numbers.",
+    space=dataclasses.replace(_FLOATS, layouts=(True,)),
+    applies=_takes_example,
+    share=_SHARE,
+)
+def bare(trial: Trial, case: Case) -> Finding:
+    """q = 0.1, ..., 2.4 in rows of eight, interleaved, at positions 0, 1, 2, to six decimals."""
+    example = dataclasses.replace(
+        case, batch=1, seq=3, heads=1, head_dim=8, rotary_dim=None, base=BASE, interleaved=True
+    )
+    q = _QUERY.transpose(0, 2, 1, 3).astype(case.numpy_dtype)
+    positions = np.arange(3, dtype=np.int64)[None]
+    y = trial.rotate(example, q, positions)
+    call = Call("apply_rotary", (q, positions), example.keywords)
+    exact = trial.expect(example, q, positions)
+    allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
+    if y.shape != exact.y.shape:
+        return against(y, Bounded(exact.y, allowed), call, name="y")
+    wanted = _example(allowed[0, :, 0], q[0, :, 0])
+    message = "q of the example, turned, is not what it must be"
+    return against(y[0, :, 0], wanted, call, name="y[0, :, 0]", message=message)

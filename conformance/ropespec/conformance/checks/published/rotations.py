@@ -1,0 +1,190 @@
+"""Checks of the rotations of the documents' code: RoPE(q, k) and apply_rotary_emb (PUB-2, PUB-5)."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec import reference
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.published.tables import BASE
+from ropespec.conformance.checks.rotation.common import NEAR
+from ropespec.conformance.checks.shared import LITERAL, answer, draw, rules
+from ropespec.conformance.judge import oracle
+from ropespec.conformance.judge.bounds import Bounded, Rules
+from ropespec.conformance.judge.finding import Call, Finding, compare, worst
+from ropespec.conformance.judge.rotation import Rotation, from_pairs
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__ = ["rope_exactly"]
+
+_SPACE = Space(positions=("arange",), max_position=NEAR)
+_HEADS_FIRST = (0, 2, 1, 3)
+_EMB = "apply_rotary_emb"
+
+
+def rope_exactly(x: NDArray[Any], allowed: Rules) -> Bounded:
+    """Turn x of shape (B, H, L, d) at positions 0..L-1, interleaved, base 10000, and bound it."""
+    rows = x.transpose(_HEADS_FIRST)
+    positions = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int64), rows.shape[:2])
+    exact = replace(
+        Rotation.of(rows, positions, interleaved=True, base=BASE), dtype=allowed.dtype
+    )
+    error = exact.allowed(allowed.precision, allowed.machine)
+    return Bounded(exact.y.transpose(_HEADS_FIRST), error.transpose(_HEADS_FIRST))
+
+
+def _both(
+    trial: Trial, case: Case, function: str, arrays: tuple[Any, ...], exact: tuple[Bounded, Bounded],
+    message: str,
+) -> Finding:
+    """Call a function of q and k, and compare both results."""
+    reply, call = trial.call(function, arrays), Call(function, arrays)
+    if problem := answer(reply, call, dtypes=(case.dtype, case.dtype)):
+        return problem
+    return worst(
+        *(
+            compare(got, bound.value, bound.allowed, name=name, message=message).after(call)
+            for name, got, bound in zip("qk", reply.values, exact, strict=True)
+        )
+    )
+
+
+def _sides(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return q (B, H, L, d) and k (B, G, T, d); other heads and lengths for some seeds (E-60)."""
+    b, s, h, d = case.shape
+    other = (b, h, s, d) if case.seed % 2 else (b, 1, s + 2, d)
+    return draw(case, (b, h, s, d), 0), draw(case, other, 1)
+
+
+@check(
+    "PUB-2",
+    "value",
+    "q2 is built from sines, the axes of heads and positions change places, or k takes the L of q.",
+    needs=("rope",),
+    properties=("P-36",),
+    space=_SPACE,
+)
+def rope(trial: Trial, case: Case) -> Finding:
+    """RoPE(q, k) turns (B, H, L, d) at positions 0..L-1, interleaved, base 10000."""
+    sides = _sides(case)
+    exact = [rope_exactly(x, rules(trial, case.dtype)) for x in sides]
+    message = "RoPE(q, k) is not the interleaved rotation at positions 0..L-1, base 10000"
+    return _both(trial, case, "rope", sides, (exact[0], exact[1]), message)
+
+
+@check(
+    "PUB-2",
+    "reference",
+    "RoPE(q, k) agrees with the judge but not with the code as the documents print it.",
+    needs=("rope",),
+    properties=("P-47",),
+    space=_SPACE,
+    share=0.5,
+)
+def rope_reference(trial: Trial, case: Case) -> Finding:
+    """RoPE(q, k) equals that of the literal NumPy reference."""
+    sides = _sides(case)
+    literal = reference.rope(*(x.astype(np.float64) for x in sides))
+    exact = [
+        Bounded(y, rope_exactly(x, rules(trial, case.dtype)).allowed + rope_exactly(x, LITERAL).allowed)
+        for x, y in zip(sides, literal, strict=True)
+    ]
+    message = "RoPE(q, k) differs from the literal reference"
+    return _both(trial, case, "rope", sides, (exact[0], exact[1]), message)
+
+
+def _emb_inputs(case: Case) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return xq (B, S, H, d), xk (B, S, G, d) and freqs_cis (S, d/2), rounded to its dtype."""
+    positions = case.make_positions()[0]
+    cos, sin = oracle.cos_sin(positions, case.head_dim, case.base)
+    dtype = np.complex128 if case.dtype == "float64" else np.complex64
+    b, s, h, d = case.shape
+    keys = draw(case, (b, s, h if case.seed % 2 else 1, d), 1)
+    return draw(case, case.shape, 0), keys, (cos + 1j * sin).astype(dtype)
+
+
+def _emb_exactly(x: NDArray[Any], freqs_cis: NDArray[Any], case: Case, allowed: Rules) -> Bounded:
+    """Multiply by the table that is given: nothing is lost in angles, whatever the position."""
+    wide = freqs_cis.astype(np.complex128)[None, :, None, :]
+    at_zero = np.zeros(x.shape[:2], dtype=np.int64)
+    exact = Rotation.of(x, at_zero, interleaved=True, base=case.base)
+    pairs = exact.pairs._replace(cos=wide.real, sin=wide.imag)
+    y1 = pairs.x1 * pairs.cos - pairs.x2 * pairs.sin
+    y2 = pairs.x1 * pairs.sin + pairs.x2 * pairs.cos
+    y = from_pairs(y1, y2, exact.tail, interleaved=True)
+    exact = replace(exact, pairs=pairs, y=y, dtype=allowed.dtype)
+    return Bounded(y, exact.allowed(allowed.precision, allowed.machine))
+
+
+@check(
+    "PUB-5",
+    "value",
+    "The conjugate is multiplied, pairs are taken half-split, or a row serves the wrong position.",
+    needs=(_EMB,),
+    properties=("P-36",),
+    space=Space(positions=("arange", "shuffled", "spread", "negative")),
+)
+def rotary_emb(trial: Trial, case: Case) -> Finding:
+    """Pairs of xq and xk, read as complex numbers, times freqs_cis; each keeps its dtype."""
+    xq, xk, table = _emb_inputs(case)
+    exact = [_emb_exactly(x, table, case, rules(trial, case.dtype)) for x in (xq, xk)]
+    message = "the pairs are not multiplied by freqs_cis of their position"
+    return _both(trial, case, _EMB, (xq, xk, table), (exact[0], exact[1]), message)
+
+
+@check(
+    "PUB-5",
+    "reference",
+    "The result agrees with the judge but not with the code as the documents print it.",
+    needs=(_EMB,),
+    properties=("P-47",),
+    space=_SPACE,
+    share=0.5,
+)
+def emb_reference(trial: Trial, case: Case) -> Finding:
+    """Apply_rotary_emb equals that of the literal NumPy reference."""
+    xq, xk, table = _emb_inputs(case)
+    literal = reference.apply_rotary_emb(*(x.astype(np.float64) for x in (xq, xk)), table)
+    exact = []
+    for x, y in zip((xq, xk), literal, strict=True):
+        own = _emb_exactly(x, table, case, rules(trial, case.dtype)).allowed
+        exact.append(Bounded(y, own + _emb_exactly(x, table, case, LITERAL).allowed))
+    message = "apply_rotary_emb differs from the literal reference"
+    return _both(trial, case, _EMB, (xq, xk, table), (exact[0], exact[1]), message)
+
+
+@check(
+    "PUB-5",
+    "rope",
+    "The two codes of document 004 give different rotations of the same q and k.",
+    needs=(_EMB, "rope"),
+    properties=("P-36",),
+    space=_SPACE,
+    share=0.5,
+)
+def as_rope(trial: Trial, case: Case) -> Finding:
+    """With freqs_cis of positions 0..S-1, base 10000, it is RoPE(q, k) with two axes exchanged."""
+    b, s, h, d = case.shape
+    xq, xk = draw(case, case.shape, 0), draw(case, (b, s, h, d), 1)
+    cos, sin = oracle.cos_sin(np.arange(s), d, BASE)
+    table = (cos + 1j * sin).astype(np.complex128 if case.dtype == "float64" else np.complex64)
+    turned = [np.ascontiguousarray(x.transpose(_HEADS_FIRST)) for x in (xq, xk)]
+    reply, call = trial.call("rope", turned), Call("rope", tuple(turned))
+    if problem := answer(reply, call, dtypes=(case.dtype, case.dtype)):
+        return problem
+    allowed = rules(trial, case.dtype)
+    exact = []
+    for x, y in zip((xq, xk), reply.values, strict=True):
+        bound = rope_exactly(x.transpose(_HEADS_FIRST), allowed)
+        own = _emb_exactly(x, table, case, allowed)
+        if y.shape != bound.value.shape:
+            return compare(y, bound.value, bound.allowed, name="RoPE(q, k)").after(call)
+        # The table is rounded to complex64, which moves its points by a unit in the last place.
+        both = own.allowed + bound.allowed.transpose(_HEADS_FIRST)
+        rounded = np.abs(own.value - bound.value.transpose(_HEADS_FIRST))
+        exact.append(Bounded(y.astype(np.float64).transpose(_HEADS_FIRST), both + rounded))
+    message = "apply_rotary_emb is not RoPE(q, k) with the axes of heads and positions exchanged"
+    return _both(trial, case, _EMB, (xq, xk, table), (exact[0], exact[1]), message)

@@ -1,0 +1,5 @@
+"""Checks of the chapter `relative`: the score as a function of the offset."""
+
+from ropespec.conformance.checks.relative import forms, laws, scored
+
+__all__ = ["forms", "laws", "scored"]

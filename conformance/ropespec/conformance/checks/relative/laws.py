@@ -1,0 +1,124 @@
+"""Checks of the laws of the score, from rotated q and k (REL-7 to REL-9)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.common import NEAR, called, wrong_shape
+from ropespec.conformance.checks.shared import scores, two_sides
+from ropespec.conformance.judge import oracle
+from ropespec.conformance.judge.bounds import Bounded, dot
+from ropespec.conformance.judge.finding import Finding, compare, worst
+from ropespec.conformance.judge.laws import rounding_allowed
+from ropespec.conformance.judge.rotation import from_pairs, pairs_of
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+Float = NDArray[np.float64]
+
+
+@check(
+    "REL-7",
+    "swap",
+    "Swapping q and k does not negate the offset: the score is even in the offset, or lopsided.",
+    properties=("P-15",),
+    space=Space(values=("normal", "ones"), positions=("arange", "ragged", "shuffled"), max_position=NEAR),
+)
+def swap(trial: Trial, case: Case) -> Finding:
+    """g(q, k, D) = g(k, q, -D), and g(q, k, D) - g(q, k, -D) = 2 sum (q x k)_i sin(D theta_i)."""
+    m, n = (np.abs(side) for side in two_sides(trial, case))
+    q, k = case.make_x(m), case.make_x(m, seed=1)
+    top = np.maximum(m.max(initial=0), n.max(initial=0))
+    one = scores(trial, case, q, k, m, n)
+    mirrored = scores(trial, case, k, q, top - m, top - n)
+    other = scores(trial, case, q, k, n, m)
+    if problem := one.problem or mirrored.problem or other.problem:
+        return problem
+    message = "g(q, k, D) is not g(k, q, -D)"
+    allowed = one.exact.allowed + mirrored.exact.allowed
+    same = compare(mirrored.got, one.got, allowed, name="score", message=message)
+    q1, q2 = pairs_of(q.astype(np.float64), case.dim, interleaved=case.interleaved)
+    k1, k2 = pairs_of(k.astype(np.float64), case.dim, interleaved=case.interleaved)
+    _, sin = oracle.cos_sin((n - m)[..., None], case.dim, case.base)
+    odd = 2 * np.sum((q2 * k1 - q1 * k2) * sin, axis=-1)
+    message = "g(q, k, D) - g(q, k, -D) is wrong: the sign of the offset does not count"
+    allowed = one.exact.allowed + other.exact.allowed
+    differ = compare(one.got - other.got, odd, allowed, name="difference", message=message)
+    return worst(same.after(mirrored.call), differ.after(other.call))
+
+
+def _any_angle(trial: Trial, case: Case, x: NDArray[np.floating]) -> tuple[Float, Float]:
+    """Return the length of the pair of each component, and what is lost of it beside the angle."""
+    first, second = pairs_of(x.astype(np.float64), case.dim, interleaved=case.interleaved)
+    length = np.hypot(first, second)
+    tail = np.abs(x[..., case.dim :].astype(np.float64))
+    lengths = from_pairs(length, length, tail, interleaved=case.interleaved)
+    lost = rounding_allowed(
+        x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
+    )
+    return lengths, lost
+
+
+@check(
+    "REL-8",
+    "equal",
+    "Equal positions do not cancel: a gain, or another angle for the key than for the query.",
+    properties=("P-21",),
+    space=Space(values=("normal", "heavy", "ones")),
+)
+def equal_positions(trial: Trial, case: Case) -> Finding:
+    """<f(q, m), f(k, m)> = <q, k> at any m, whatever the error of the angle."""
+    m = case.make_positions()
+    q, k = case.make_x(m), case.make_x(m, seed=1)
+    y, z = trial.rotate(case, q, m), trial.rotate(case, k, m)
+    call = called(case, q, m)
+    if finding := wrong_shape(y, q, call) or wrong_shape(z, k, call):
+        return finding
+    got = np.sum(y.astype(np.float64) * z.astype(np.float64), axis=-1)
+    value = np.sum(q.astype(np.float64) * k.astype(np.float64), axis=-1)
+    bound = dot(Bounded(*_any_angle(trial, case, q)), Bounded(*_any_angle(trial, case, k)))
+    message = "<f(q, m), f(k, m)> is not <q, k>"
+    return compare(got, value, bound.allowed, name="score", message=message).after(call)
+
+
+@check(
+    "REL-9",
+    "additive",
+    "Pairs see each other: the score is not the sum of the scores of its pairs.",
+    properties=("P-23",),
+    space=Space(values=("normal", "ones"), min_dim=4, max_position=NEAR),
+    share=0.5,
+)
+def additive(trial: Trial, case: Case) -> Finding:
+    """The scores of two sets of pairs add up, and one set has no score with the other."""
+    m, n = two_sides(trial, case)
+    q, k = case.make_x(m), case.make_x(m, seed=1)
+    chosen = np.random.default_rng([case.seed, 3]).random(case.dim // 2) < 0.5
+    chosen[0], chosen[-1] = True, case.dim == 2
+    tail = np.ones(case.head_dim - case.dim, dtype=bool)
+    mine = from_pairs(chosen, chosen, tail, interleaved=case.interleaved)
+    parts = [
+        [np.where(keep, x.astype(np.float64), 0.0).astype(x.dtype) for keep in (mine, ~mine)]
+        for x in (q, k)
+    ]
+    (q_a, q_b), (k_a, k_b) = parts
+    whole = scores(trial, case, q, k, m, n)
+    first, second = scores(trial, case, q_a, k_a, m, n), scores(trial, case, q_b, k_b, m, n)
+    crossed = scores(trial, case, q_a, k_b, m, n)
+    for found in (whole, first, second, crossed):
+        if found.problem:
+            return found.problem
+    message = "the score is not the sum of the scores of its pairs"
+    allowed = whole.exact.allowed + first.exact.allowed + second.exact.allowed
+    added = compare(whole.got, first.got + second.got, allowed, name="score", message=message)
+    message = "pairs of the query have a score with other pairs of the key"
+    none = compare(
+        crossed.got,
+        np.zeros_like(crossed.got),
+        crossed.exact.allowed + 2.0**-1000,
+        name="score",
+        message=message,
+    )
+    return worst(added.after(whole.call), none.after(crossed.call))

@@ -1,0 +1,61 @@
+"""What the checks of the rotation share: what they draw from and what they need."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case
+from ropespec.conformance.judge.finding import Call, Finding, broken
+from ropespec.conformance.judge.rotation import from_pairs, pairs_of
+from ropespec.conformance.trial import Trial
+
+__all__ = [
+    "EVERYTHING",
+    "NEAR",
+    "as_i",
+    "basis",
+    "both_layouts",
+    "called",
+    "negative_positions",
+    "wrong_shape",
+]
+
+EVERYTHING = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero")
+"""Every pattern of values."""
+
+NEAR = 4096
+"""Positions below which even float32 angles leave no room for a wrong formula."""
+
+
+def both_layouts(trial: Trial) -> str | None:
+    """Need an implementation of both layouts."""
+    return None if len(set(trial.profile.layouts)) == 2 else "only one layout claimed"
+
+
+def negative_positions(trial: Trial) -> str | None:
+    """Need positions below zero."""
+    return None if trial.profile.negative_positions else "negative positions not claimed"
+
+
+def basis(case: Case, component: int) -> NDArray[np.floating]:
+    """Return x with 1 in one component and 0 elsewhere."""
+    x = np.zeros(case.shape)
+    x[..., component] = 1.0
+    return x.astype(case.numpy_dtype)
+
+
+def as_i(x: NDArray[np.floating], case: Case) -> NDArray[np.floating]:
+    """Multiply every pair by i: (x1, x2) becomes (-x2, x1), without rounding."""
+    first, second = pairs_of(x, case.dim, interleaved=case.interleaved)
+    return from_pairs(-second, first, x[..., case.dim :], interleaved=case.interleaved)
+
+
+def called(case: Case, x: NDArray[np.floating], positions: NDArray[np.int64]) -> Call:
+    """Return the call of a rotation, for the report."""
+    return Call("apply_rotary", (x, positions), case.keywords)
+
+
+def wrong_shape(y: NDArray[np.floating], x: NDArray[np.floating], call: Call) -> Finding | None:
+    """Return the finding that y has not the shape of x, or None."""
+    if y.shape == x.shape:
+        return None
+    return broken(f"y has shape {y.shape}; expected {x.shape}", call=call)

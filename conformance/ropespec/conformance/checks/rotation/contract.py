@@ -1,0 +1,241 @@
+"""Checks of what a caller may rely on: tail, NaN, dtype, empty input, refusals (ROT-14 to ROT-21)."""
+
+import numpy as np
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.common import EVERYTHING, called, wrong_shape
+from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
+from ropespec.conformance.registry import check
+from ropespec.conformance.subject.session import SubjectRaised
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+
+def a_tail(trial: Trial) -> str | None:
+    """Need components that do not turn."""
+    claimed = trial.profile.rotary_dim
+    if "rotary_dim" in trial.keywords("apply_rotary"):
+        return None if max(trial.profile.head_dims) > 2 else "no tail claimed"
+    if claimed is None or claimed >= max(trial.profile.head_dims):
+        return "no tail claimed: all components turn"
+    return None
+
+
+@check(
+    "ROT-14",
+    "tail",
+    "rotary_dim is ignored, or the components after it are changed, dropped or zeroed.",
+    space=Space(values=EVERYTHING, partial=True, min_dim=4, strided=True),
+    applies=a_tail,
+)
+def tail(trial: Trial, case: Case) -> Finding:
+    """Components rotary_dim and above come back bit for bit, NaN included."""
+    positions = case.make_positions()
+    x = case.make_x(positions).copy()
+    if case.dim < case.head_dim:
+        x[..., -1] = np.array(np.nan, dtype=x.dtype) if case.seed % 2 else x[..., -1]
+    y = trial.rotate(case, x, positions, strided=case.strided)
+    call = called(case, x, positions)
+    if finding := wrong_shape(y, x, call):
+        return finding
+    before, after = x[..., case.dim :], y[..., case.dim :]
+    if before.tobytes() == np.ascontiguousarray(after).tobytes() or before.size == 0:
+        return held()
+    old, new = before.astype(np.float64), after.astype(np.float64)
+    same = (old == new) & (np.signbit(old) == np.signbit(new)) | (np.isnan(old) & np.isnan(new))
+    if same.all() and y.dtype != x.dtype:
+        return held()  # the wrong dtype is the business of ROT-17
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmin(same)), same.shape))
+    place = (*index[:-1], index[-1] + case.dim)
+    return broken(
+        f"component {place[-1]} does not turn (rotary_dim {case.dim}) and must come back as it is",
+        where=f"y[{', '.join(map(str, place))}]",
+        expected=float(old[index]),
+        got=float(new[index]),
+        budget=0.0,
+        call=call,
+    )
+
+
+@check(
+    "ROT-16",
+    "not-a-number",
+    "NaN or infinity in one pair reaches other pairs, heads, tokens or rows.",
+    properties=("P-24",),
+    space=Space(values=("normal",), min_dim=4, max_position=4096),
+)
+def not_a_number(trial: Trial, case: Case) -> Finding:
+    """A pair that holds NaN or infinity leaves every other component exact."""
+    positions = case.make_positions()
+    x = case.make_x(positions).copy()
+    places = [case.seed % n for n in (case.batch, case.seq, case.heads, case.dim)]
+    x[tuple(places)] = (np.nan, np.inf, -np.inf)[case.seed % 3]
+    y = trial.rotate(case, x, positions)
+    call = called(case, x, positions)
+    if finding := wrong_shape(y, x, call):
+        return finding
+    touched = np.zeros(x.shape, dtype=bool)
+    index = np.arange(case.head_dim)
+    pair = index // 2 if case.interleaved else index % (case.dim // 2)
+    own = (pair == pair[places[3]]) & (index < case.dim)
+    touched[tuple(places[:3])] = own
+    clean = np.where(touched, 0.0, x.astype(np.float64)).astype(x.dtype)
+    alone = trial.rotate(case, clean, positions).astype(np.float64)
+    allowed = 2 * trial.allowed(case, clean, positions)
+    message = f"{x[tuple(places)]} in component {places[3]} reaches outside its pair"
+    return compare(
+        np.where(touched, 0.0, y.astype(np.float64)),
+        np.where(touched, 0.0, alone),
+        np.where(touched, 1.0, allowed),
+        message=message,
+    ).after(call)
+
+
+@check(
+    "ROT-17",
+    "dtype",
+    "The result is promoted or demoted, or comes back as another kind of array.",
+    properties=("P-40",),
+    space=Space(values=("normal",)),
+)
+def dtype_and_shape(trial: Trial, case: Case) -> Finding:
+    """The result has the shape and dtype of x and is an array of the same framework."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    rotated = trial.session.rotate(x, positions, keywords=case.keywords)
+    call = called(case, x, positions)
+    reply = rotated.reply
+    if len(reply.values) != 1 or not reply.is_array[0]:
+        return broken(
+            f"the result must be one {trial.profile.array} array like x; got {_kinds(reply.dtypes)}",
+            call=call,
+        )
+    if not rotated.shape_ok:
+        return broken(f"y has shape {reply.values[0].shape}, not that of x", call=call)
+    if reply.dtypes[0] != case.dtype:
+        return broken(f"y has dtype {reply.dtypes[0]}; x has {case.dtype}", call=call)
+    return held()
+
+
+def _kinds(dtypes: tuple[str, ...]) -> str:
+    return ", ".join(dtypes) or "nothing"
+
+
+@check(
+    "ROT-17",
+    "unwritten",
+    "x or positions are overwritten, or the result shares memory with x.",
+    space=Space(values=("normal",), strided=True),
+)
+def unwritten(trial: Trial, case: Case) -> Finding:
+    """x and positions hold the same bytes after the call, and writing to y does not change x."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    reply = trial.session.rotate(x, positions, keywords=case.keywords, strided=case.strided).reply
+    call = called(case, x, positions)
+    for name, written in zip(("x", "positions"), reply.written, strict=False):
+        if written:
+            return broken(f"{name} was overwritten by the call", call=call)
+    if any(reply.aliases):
+        return broken(
+            "the result shares memory with x: writing to one changes the other", call=call
+        )
+    return held()
+
+
+@check(
+    "ROT-18",
+    "empty",
+    "A zero-length batch, sequence or head axis raises, or gives another shape.",
+    space=Space(values=("normal",), max_position=64),
+    share=0.5,
+)
+def empty(trial: Trial, case: Case) -> Finding:
+    """x with a zero-length axis gives an empty result of the same shape and dtype."""
+    axes = (1, 2) if trial.profile.axes == "shd" else (0, 1, 2)
+    shape = list(case.shape)
+    shape[axes[case.seed % len(axes)]] = 0
+    x = np.zeros(shape, dtype=case.numpy_dtype)
+    positions = np.zeros(shape[:2], dtype=np.int64)
+    call = called(case, x, positions)
+    try:
+        rotated = trial.session.rotate(x, positions, keywords=case.keywords)
+    except SubjectRaised as error:
+        return broken(
+            f"x of shape {tuple(shape)} raises {error.type_name}: {error.message}", call=call
+        )
+    if not rotated.shape_ok:
+        return broken(f"x of shape {tuple(shape)} gives shape {np.shape(rotated.y)}", call=call)
+    return held()
+
+
+# What is refused (ROT-21), as changes to a good call: argument, value, error.
+_REFUSED = (
+    ("rotary_dim", 3, "ArgumentValueError"),
+    ("rotary_dim", 0, "ArgumentValueError"),
+    ("rotary_dim", "beyond", "ArgumentValueError"),
+    ("rotary_dim", 2.0, "ArgumentTypeError"),
+    ("base", 1.0, "ArgumentValueError"),
+    ("base", "ten", "ArgumentTypeError"),
+    ("interleaved", 1, "ArgumentTypeError"),
+    ("positions", "float", "ArgumentTypeError"),
+    ("positions", "short", "ArgumentValueError"),
+    ("positions", "single", "ArgumentValueError"),
+    ("x", "integer", "ArgumentTypeError"),
+    ("x", "complex", "ArgumentTypeError"),
+    ("x", "flat", "ArgumentValueError"),
+    ("x", "odd", "ArgumentValueError"),
+)
+
+
+@check(
+    "ROT-21",
+    "refused",
+    "Bad input gives a number instead of an error that names the argument.",
+    properties=("P-46",),
+    space=Space(values=("normal",), min_seq=2, max_position=64),
+    applies=lambda trial: None if trial.profile.refusals else "refusals not claimed",
+    share=2.0,
+)
+def refused(trial: Trial, case: Case) -> Finding:
+    """Each argument outside its domain raises an error that names it."""
+    argument, value, wanted = _REFUSED[case.seed % len(_REFUSED)]
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    keywords = dict(case.keywords, rotary_dim=None)
+    if argument in keywords:
+        keywords[argument] = case.head_dim + 2 if value == "beyond" else value
+    elif argument == "positions":
+        positions = _bad_positions(positions, str(value))
+    else:
+        x, positions = _bad_x(x, positions, str(value))
+    call = Call("apply_rotary", (x, positions), keywords)
+    named = "head_dim" if value == "odd" else argument
+    try:
+        trial.call("apply_rotary", (x, positions), keywords)
+    except SubjectRaised as error:
+        if error.type_name == wanted and error.message.startswith(f"{named} must be"):
+            return held()
+        return broken(
+            f"{argument} = {value} raises {error.type_name}: {error.message}; "
+            f"expected {wanted}: {named} must be ...",
+            call=call,
+        )
+    return broken(f"{argument} = {value} is accepted; expected {wanted}", call=call)
+
+
+def _bad_positions(positions: np.ndarray, kind: str) -> np.ndarray:
+    if kind == "float":
+        return positions.astype(np.float32)
+    return positions[:, :-1] if kind == "short" else positions[:, :1]
+
+
+def _bad_x(x: np.ndarray, positions: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    if kind == "integer":
+        return np.ones(x.shape, dtype=np.int32), positions
+    if kind == "complex":
+        return np.ones(x.shape, dtype=np.complex64), positions
+    if kind == "flat":
+        return x[0, :, 0], positions[0]
+    return np.concatenate([x, x[..., :1]], axis=-1), positions

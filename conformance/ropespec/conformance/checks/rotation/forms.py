@@ -1,0 +1,283 @@
+"""Checks of the forms of the rotation: 2x2, complex, dense, sparse, rows (ROT-1 to ROT-9)."""
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.common import (
+    EVERYTHING,
+    NEAR,
+    as_i,
+    basis,
+    both_layouts,
+    called,
+    wrong_shape,
+)
+from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
+from ropespec.conformance.judge.laws import rounding_allowed
+from ropespec.conformance.judge.rotation import Rotation
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+
+@check(
+    "ROT-1",
+    "direction",
+    "The pair turns clockwise: the sign of sin is flipped, or the matrix is transposed.",
+    properties=("P-31",),
+    space=Space(positions=("repeated",), max_position=3),
+)
+def direction(trial: Trial, case: Case) -> Finding:
+    """R(a) (1, 0) = (cos a, sin a), at a = 1, 2, 3 radians, wherever the partner may lie.
+
+    Component 0 is the first member of pair 0 in both layouts, and theta_0 = 1, so what is not in
+    component 0 must add up to sin a.
+    """
+    m = case.start % 3 + 1
+    positions = np.full((case.batch, case.seq), m, dtype=np.int64)
+    x = basis(case, 0)
+    y = trial.rotate(case, x, positions)
+    call = called(case, x, positions)
+    if finding := wrong_shape(y, x, call):
+        return finding
+    got = y.astype(np.float64)
+    allowed = trial.allowed(case, x, positions)
+    ahead = compare(got[..., 0], np.full(got.shape[:-1], np.cos(m)), allowed[..., 0], name="cos")
+    aside = compare(
+        got[..., 1:].sum(axis=-1),
+        np.full(got.shape[:-1], np.sin(m)),
+        allowed.sum(axis=-1),
+        name="sin",
+        message="a unit vector does not turn counter-clockwise",
+    )
+    return worst(aside, ahead).after(call)
+
+
+@check(
+    "ROT-2",
+    "complex",
+    "The members of a pair are turned by different rules: it is no product with a complex number.",
+    properties=("P-09",),
+    space=Space(values=("normal", "ones")),
+)
+def as_complex(trial: Trial, case: Case) -> Finding:
+    """f(i x, m) = i f(x, m): the turn of a pair is a product with a complex number."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    quarter = as_i(x, case)
+    y = trial.rotate(case, x, positions)
+    z = trial.rotate(case, quarter, positions)
+    call = called(case, x, positions)
+    if finding := wrong_shape(y, x, call) or wrong_shape(z, x, call):
+        return finding
+    bound = rounding_allowed(
+        x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
+    )
+    return compare(
+        z, as_i(y.astype(np.float64), case), 2 * bound, message="f(i x, m) is not i f(x, m)"
+    ).after(call)
+
+
+def _value(clause: str, name: str, other: str, *, interleaved: bool) -> None:
+    @check(
+        clause,
+        "value",
+        f"The pairing is {other}, or base, exponent, offset or precision differ: only the exact "
+        f"value of the {name} rotation tells.",
+        properties=("P-25", "P-47") if interleaved else ("P-26", "P-47"),
+        space=Space(
+            values=EVERYTHING,
+            positions=("arange", "ragged", "shuffled", "repeated", "negative", "spread"),
+            layouts=(interleaved,),
+            strided=True,
+        ),
+        share=3.0,
+    )
+    def value(trial: Trial, case: Case) -> Finding:
+        return trial.rotate_and_judge(case)
+
+
+_value("ROT-6", "interleaved", "half-split", interleaved=True)
+_value("ROT-7", "half-split", "interleaved", interleaved=False)
+
+
+@check(
+    "ROT-6",
+    "pairing",
+    "Component 2i is paired with another component than 2i+1.",
+    properties=("P-24", "P-25"),
+    space=Space(positions=("repeated",), max_position=64, layouts=(True,), min_dim=4),
+)
+def pairing_interleaved(trial: Trial, case: Case) -> Finding:
+    """A unit vector reaches only its own pair."""
+    return _pairing(trial, case)
+
+
+@check(
+    "ROT-7",
+    "pairing",
+    "Component i is paired with another component than i+d/2.",
+    properties=("P-26",),
+    space=Space(positions=("repeated",), max_position=64, layouts=(False,), min_dim=4),
+)
+def pairing_half(trial: Trial, case: Case) -> Finding:
+    """A unit vector reaches only its own pair."""
+    return _pairing(trial, case)
+
+
+def _pairing(trial: Trial, case: Case) -> Finding:
+    positions = np.full((case.batch, case.seq), case.start % 63 + 1, dtype=np.int64)
+    component = case.seed % case.dim
+    x = basis(case, component)
+    y = trial.rotate(case, x, positions)
+    call = called(case, x, positions)
+    if finding := wrong_shape(y, x, call):
+        return finding
+    index = np.arange(case.head_dim)
+    pair = index // 2 if case.interleaved else index % (case.dim // 2)
+    own = (pair == pair[component]) & (index < case.dim)
+    reached = np.flatnonzero(np.any(y.astype(np.float64) != 0, axis=(0, 1, 2)) & ~own)
+    if reached.size:
+        return broken(
+            f"component {component} reaches component {int(reached[0])}, outside its pair "
+            f"{tuple(int(i) for i in np.flatnonzero(own))}",
+            where=f"y[0, 0, 0, {int(reached[0])}]",
+            expected=0.0,
+            got=float(y[0, 0, 0, reached[0]]),
+            budget=0.0,
+            call=call,
+        )
+    return held()
+
+
+def _form(clause: str, function: str, sentence: str, layouts: tuple[bool, ...]) -> None:
+    @check(
+        clause,
+        "value",
+        sentence,
+        needs=(function,),
+        properties=("P-47", "P-25") if clause == "ROT-3" else ("P-47", "P-36"),
+        space=Space(values=("normal", "ones", "null", "signed_zero"), layouts=layouts),
+        share=1.0,
+    )
+    def value(trial: Trial, case: Case) -> Finding:
+        return trial.rotate_and_judge(case, function=function)
+
+
+_form("ROT-3", "apply_rotary_dense", "The dense matrix times x is not the rotation.", (True, False))
+_form("ROT-8", "apply_rotary_complex", "The complex product is not the rotation.", (True,))
+
+
+def _matrix(clause: str, name: str, properties: tuple[str, ...], *, interleaved: bool) -> None:
+    @check(
+        clause,
+        "matrix",
+        f"The dense {name} matrix has an entry in the wrong place, of the wrong sign or frequency.",
+        needs=("rotation_matrix",),
+        properties=properties,
+        space=Space(max_position=NEAR, layouts=(interleaved,)),
+    )
+    def matrix(trial: Trial, case: Case) -> Finding:
+        positions = case.make_positions()
+        reply = trial.call("rotation_matrix", (positions, case.head_dim), case.keywords)
+        return _dense(trial, case, positions, reply.values[0], reply.dtypes[0])
+
+
+def _dense(
+    trial: Trial,
+    case: Case,
+    positions: NDArray[np.int64],
+    got: NDArray[np.floating],
+    dtype: str,
+) -> Finding:
+    """Compare R with unit vectors turned exactly; R^T R = I and det R = 1 follow."""
+    dim = case.head_dim
+    unit = np.eye(dim, dtype=dtype).reshape(1, 1, dim, dim)
+    x = np.broadcast_to(unit, (*positions.shape, dim, dim))
+    call = Call("rotation_matrix", (positions, dim), case.keywords)
+    exact = Rotation.of(x, positions, interleaved=case.interleaved, base=case.base)
+    allowed = exact.allowed(trial.loosest(dtype), trial.machine)
+    swap = (0, 1, 3, 2)  # row j of x turned is column j of R
+    finding = compare(got, exact.y.transpose(swap), allowed.transpose(swap), name="R")
+    return finding.after(call)
+
+
+_matrix("ROT-3", "interleaved", ("P-17", "P-24", "P-28"), interleaved=True)
+_matrix("ROT-4", "half-split", ("P-17", "P-26"), interleaved=False)
+
+
+@check(
+    "ROT-5",
+    "layouts",
+    "The two layouts are not one rotation up to the permutation P.",
+    properties=("P-27",),
+    space=Space(max_position=NEAR, min_dim=4),
+    applies=both_layouts,
+)
+def layouts(trial: Trial, case: Case) -> Finding:
+    """f_half(P x) = P f_interleaved(x)."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    split = dataclasses.replace(case, interleaved=False)
+    woven = dataclasses.replace(case, interleaved=True)
+    order = np.concatenate([np.arange(0, case.dim, 2), np.arange(1, case.dim, 2)])
+    order = np.concatenate([order, np.arange(case.dim, case.head_dim)])
+    permuted = np.ascontiguousarray(x[..., order])
+    y_half = trial.rotate(split, permuted, positions).astype(np.float64)
+    y = trial.rotate(woven, x, positions).astype(np.float64)
+    allowed = 2 * trial.expect(woven, x, positions).allowed(
+        trial.loosest(case.dtype), trial.machine
+    )
+    finding = compare(
+        y_half, y[..., order], allowed[..., order], message="f_half(P x) is not P f_interleaved(x)"
+    )
+    return finding.after(called(split, permuted, positions))
+
+
+@check(
+    "ROT-5",
+    "permutation",
+    "The permutation between the layouts sends a component to the wrong place.",
+    needs=("interleaved_to_half", "half_to_interleaved"),
+    properties=("P-27",),
+    space=Space(values=("normal", "signed_zero")),
+)
+def permutation(trial: Trial, case: Case) -> Finding:
+    """P = (0, 2, ..., d-2, 1, 3, ..., d-1), and its inverse undoes it, bit for bit."""
+    x = case.make_x()
+    order = np.concatenate([np.arange(0, case.head_dim, 2), np.arange(1, case.head_dim, 2)])
+    findings = []
+    inverse = np.argsort(order)
+    for name, wanted in (("interleaved_to_half", order), ("half_to_interleaved", inverse)):
+        got = trial.call(name, (x,)).values[0]
+        expected = x[..., wanted].astype(np.float64)
+        findings.append(compare(got, expected, 0.0, name=name).after(Call(name, (x,))))
+    return worst(*findings)
+
+
+@check(
+    "ROT-9",
+    "rows",
+    "All rows are turned by one position instead of each by its own.",
+    properties=("P-29",),
+    space=Space(min_seq=2, positions=("arange", "shuffled", "spread"), values=("normal", "ones")),
+)
+def rows(trial: Trial, case: Case) -> Finding:
+    """Row j turns by its own position: rows in reverse order give the result in reverse order."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    backwards = np.ascontiguousarray(x[:, ::-1]), np.ascontiguousarray(positions[:, ::-1])
+    reverse = trial.rotate(case, *backwards)
+    call = called(case, *backwards)
+    if finding := wrong_shape(y, x, call) or wrong_shape(reverse, x, call):
+        return finding
+    allowed = 2 * trial.allowed(case, x, positions)
+    message = "rows in reverse order are not the rows of the result in reverse order"
+    return compare(reverse, y[:, ::-1].astype(np.float64), allowed[:, ::-1], message=message).after(
+        call
+    )

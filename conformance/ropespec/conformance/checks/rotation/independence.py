@@ -1,0 +1,142 @@
+"""Checks that rows, tokens, heads and calls do not see each other (ROT-19)."""
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.common import called, wrong_shape
+from ropespec.conformance.judge.finding import Finding, compare, worst
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+
+def _same(
+    trial: Trial,
+    case: Case,
+    x: NDArray[np.floating],
+    positions: NDArray[np.int64],
+    y: NDArray[np.floating],
+    other: NDArray[np.floating],
+    message: str,
+) -> Finding:
+    """Compare two results for one input: each may err by its own budget."""
+    call = called(case, x, positions)
+    if finding := wrong_shape(y, x, call) or wrong_shape(other, x, call):
+        return finding
+    allowed = 2 * trial.allowed(case, x, positions)
+    return compare(y, other.astype(np.float64), allowed, message=message).after(call)
+
+
+@check(
+    "ROT-19",
+    "rows",
+    "All rows of the batch are turned by the positions of one row.",
+    space=Space(values=("normal", "ones"), positions=("ragged", "spread"), min_batch=2),
+    applies=lambda trial: (
+        "shared positions claimed"
+        if trial.profile.shared_positions or trial.profile.axes == "shd"
+        else None
+    ),
+)
+def rows(trial: Trial, case: Case) -> Finding:
+    """Row b of a batch is turned as if it were alone: f(x, p)[b] = f(x[b], p[b])."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    alone = [
+        trial.rotate(case, np.ascontiguousarray(x[b : b + 1]), positions[b : b + 1])
+        for b in range(case.batch)
+    ]
+    message = "a row of the batch is not turned by its own positions"
+    finding = _same(trial, case, x, positions, y, np.concatenate(alone), message)
+    if finding.passed or y.shape != x.shape:
+        return finding
+    for row in range(case.batch):
+        shared = np.broadcast_to(positions[row], positions.shape)
+        if trial.resembles(case, x, shared, y):
+            message = f"every row is turned by the positions of row {row}"
+            return dataclasses.replace(finding, message=message)
+    return finding
+
+
+@check(
+    "ROT-19",
+    "heads",
+    "Heads are turned differently, or the head axis is taken for the sequence.",
+    space=Space(values=("normal", "ones"), min_heads=2),
+)
+def heads(trial: Trial, case: Case) -> Finding:
+    """The same vector in every head gives the same result in every head."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    x = np.ascontiguousarray(np.broadcast_to(x[:, :, :1], x.shape))
+    y = trial.rotate(case, x, positions)
+    if finding := wrong_shape(y, x, called(case, x, positions)):
+        return finding
+    first = np.broadcast_to(y[:, :, :1], y.shape)
+    return _same(trial, case, x, positions, y, first, "equal heads are not turned equally")
+
+
+@check(
+    "ROT-19",
+    "tokens",
+    "A token alone is turned differently than in a sequence: offsets or table slices are wrong.",
+    space=Space(values=("normal",), min_seq=2, positions=("arange", "shuffled", "negative")),
+)
+def tokens(trial: Trial, case: Case) -> Finding:
+    """f(x, p)[j] = f(x[j], p[j]): a cache filled step by step equals one filled at once."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    whole = trial.rotate(case, x, positions)
+    if finding := wrong_shape(whole, x, called(case, x, positions)):
+        return finding
+    findings = []
+    message = "a token alone is turned differently than within its sequence"
+    for cut in (slice(0, 1), slice(case.seq - 1, None), slice(case.seq // 2, None)):
+        part, where = np.ascontiguousarray(x[:, cut]), positions[:, cut]
+        y = trial.rotate(case, part, where)
+        findings.append(_same(trial, case, part, where, y, whole[:, cut], message))
+    return worst(*findings)
+
+
+@check(
+    "ROT-19",
+    "history",
+    "A call changes later calls: a table is kept for another length, dtype or position.",
+    space=Space(values=("normal",), positions=("arange", "ragged", "spread")),
+)
+def history(trial: Trial, case: Case) -> Finding:
+    """The result is the same before and after calls of other lengths, dtypes and positions."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    before = trial.rotate(case, x, positions)
+    longer = dataclasses.replace(case, seq=case.seq + 1, start=case.start // 2)
+    shorter = dataclasses.replace(case, seq=1, start=0, positions="arange")
+    for other in trial.profile.dtypes:
+        for changed in (longer, shorter):
+            between = dataclasses.replace(changed, dtype=other)
+            where = between.make_positions()
+            trial.rotate(between, between.make_x(where), where)
+    after = trial.rotate(case, x, positions)
+    message = "the same call gives another result after calls of other lengths and dtypes"
+    return _same(trial, case, x, positions, after, before, message)
+
+
+@check(
+    "ROT-19",
+    "strides",
+    "A view that is not contiguous is read as if it were.",
+    space=Space(values=("normal",)),
+    applies=lambda trial: "JAX arrays have no strides" if trial.profile.array == "jax" else None,
+)
+def strides(trial: Trial, case: Case) -> Finding:
+    """A strided view of x gives what x gives."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    plain = trial.rotate(case, x, positions)
+    y = trial.rotate(case, x, positions, strided=True)
+    return _same(trial, case, x, positions, y, plain, "a strided view of x is read wrongly")

@@ -1,0 +1,185 @@
+"""Checks of the laws of the rotation: identity, lengths, inverse, sums (ROT-10 to ROT-20)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.common import (
+    EVERYTHING,
+    called,
+    negative_positions,
+    wrong_shape,
+)
+from ropespec.conformance.judge.finding import Finding, compare, worst
+from ropespec.conformance.judge.laws import rounding_allowed
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+
+@check(
+    "ROT-10",
+    "identity",
+    "Positions start at 1, an offset is added, or the components come back in another order.",
+    properties=("P-10",),
+    space=Space(values=EVERYTHING, positions=("repeated",), max_position=1),
+)
+def identity(trial: Trial, case: Case) -> Finding:
+    """f(x, 0) = x."""
+    positions = np.zeros((case.batch, case.seq), dtype=np.int64)
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    return trial.judge(case, x, positions, y, message="position 0 is not the identity")
+
+
+@check(
+    "ROT-11",
+    "norm",
+    "The length of x changes: a gain, a lost term, or cos and sin of different angles.",
+    properties=("P-11", "P-17"),
+    space=Space(values=("normal", "heavy", "ones")),
+)
+def norm(trial: Trial, case: Case) -> Finding:
+    """|f(x, m)| = |x| at any position; pair by pair it is the business of DER-3."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    call = called(case, x, positions)
+    if finding := wrong_shape(y, x, call):
+        return finding
+    bound = rounding_allowed(
+        x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
+    )
+    before, after = (np.linalg.norm(v.astype(np.float64), axis=-1) for v in (x, y))
+    allowed = np.linalg.norm(bound, axis=-1) + 2.0**-48 * before
+    return compare(after, before, allowed, name="length", message="the length of x changes").after(
+        call
+    )
+
+
+def _twice(
+    trial: Trial,
+    case: Case,
+    x: NDArray[np.floating],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+) -> tuple[NDArray[np.floating], NDArray[np.float64], Finding | None]:
+    """Turn by `first`, then by `second`: the result, and the length of the error allowed of it.
+
+    A turn keeps the length of the error that came before, so the two lengths add.
+    """
+    middle = trial.rotate(case, x, first)
+    if finding := wrong_shape(middle, x, called(case, x, first)):
+        return middle, np.zeros(0), finding
+    middle = middle.astype(x.dtype)
+    y = trial.rotate(case, middle, second)
+    with np.errstate(invalid="ignore"):
+        allowed = trial.length_allowed(case, x, first) + trial.length_allowed(case, middle, second)
+    return y, allowed, wrong_shape(y, x, called(case, middle, second))
+
+
+def _apart(
+    y: NDArray[np.floating], other: NDArray[np.floating], allowed: NDArray[np.float64], message: str
+) -> Finding:
+    """Compare two results by the length of their difference."""
+    with np.errstate(invalid="ignore"):
+        difference = np.linalg.norm(y.astype(np.float64) - other.astype(np.float64), axis=-1)
+    zero = np.zeros_like(difference)
+    return compare(difference, zero, allowed, name="length of the difference", message=message)
+
+
+@check(
+    "ROT-12",
+    "inverse",
+    "Position -m does not undo position m: negative positions are clamped, or taken as unsigned.",
+    properties=("P-18",),
+    space=Space(positions=("arange", "ragged", "spread")),
+    applies=negative_positions,
+)
+def inverse(trial: Trial, case: Case) -> Finding:
+    """f(f(x, m), -m) = x."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y, allowed, finding = _twice(trial, case, x, positions, -positions)
+    if finding:
+        return finding
+    message = "position -m does not undo position m"
+    return _apart(y, x, allowed, message).after(called(case, x, positions))
+
+
+@check(
+    "ROT-13",
+    "composition",
+    "Turning by a and then by b is not turning by a+b.",
+    properties=("P-19",),
+    space=Space(positions=("arange", "ragged", "repeated")),
+)
+def composition(trial: Trial, case: Case) -> Finding:
+    """f(f(x, a), b) = f(x, a + b)."""
+    limit = case.limit // 2
+    a = np.clip(case.make_positions() // 2, -limit, limit)
+    b = np.full_like(a, min(case.seed + 1, max(limit, 0)))
+    x = case.make_x(a)
+    y, allowed, finding = _twice(trial, case, x, a, b)
+    if finding:
+        return finding
+    once = trial.rotate(case, x, a + b)
+    if finding := wrong_shape(once, x, called(case, x, a + b)):
+        return finding
+    message = "turning by a, then by b, is not turning by a+b"
+    allowed = allowed + trial.length_allowed(case, x, a + b)
+    return _apart(y, once, allowed, message).after(called(case, x, a + b))
+
+
+@check(
+    "ROT-15",
+    "linear",
+    "The result is not linear in x: x is normalised, clipped, or rounded below its dtype.",
+    properties=("P-22",),
+    space=Space(values=("normal", "ones")),
+)
+def linear(trial: Trial, case: Case) -> Finding:
+    """f(x1 + x2, m) = f(x1, m) + f(x2, m) for x1 + x2 without rounding, and f(2x) = 2 f(x)."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    grid = np.round(x.astype(np.float64) * 8) / 8  # few bits, so that the sums are exact
+    one = np.clip(grid, -4, 4)
+    two = np.clip(np.roll(grid, 1, axis=-1), -4, 4)
+    inputs = [part.astype(x.dtype) for part in (one, two, one + two, -2 * one)]
+    y1, y2, y12, minus = (trial.rotate(case, part, positions).astype(np.float64) for part in inputs)
+    call = called(case, inputs[2], positions)
+    if finding := wrong_shape(y12, x, call):
+        return finding
+    bounds = [
+        rounding_allowed(
+            part, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
+        )
+        for part in inputs
+    ]
+    sums = compare(y12, y1 + y2, bounds[0] + bounds[1] + bounds[2], message="f(a+b) != f(a)+f(b)")
+    scaled = compare(minus, -2 * y1, 2 * bounds[0] + bounds[3], message="f(-2a) != -2 f(a)")
+    return worst(sums.after(call), scaled.after(call))
+
+
+@check(
+    "ROT-20",
+    "gradient",
+    "The gradient is not the rotation by the opposite angle: sin keeps its sign, or a part is lost.",
+    space=Space(values=("normal", "ones")),
+    applies=lambda trial: (
+        None
+        if trial.profile.array in ("torch", "jax") or "apply_rotary_vjp" in trial.session.offers
+        else f"{trial.profile.array} has no gradients, and apply_rotary_vjp is not offered"
+    ),
+)
+def gradient(trial: Trial, case: Case) -> Finding:
+    """The vector-Jacobian product of f(., m) is R_m^T = R_{-m}."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    cotangent = case.make_x(positions, seed=1)
+    got = trial.session.rotate_vjp(x, positions, cotangent, keywords=case.keywords).y
+    exact = trial.expect(case, cotangent, -positions)
+    allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
+    finding = compare(got, exact.y, allowed, name="gradient", message="the gradient is not R_m^T c")
+    return finding.after(called(case, x, positions))

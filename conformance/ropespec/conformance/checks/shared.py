@@ -1,0 +1,167 @@
+"""What the checks of several chapters share: bounds of this trial, replies, scores of two sides."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case
+from ropespec.conformance.checks.rotation.common import wrong_shape
+from ropespec.conformance.judge.bounds import Bounded, Rules, dot
+from ropespec.conformance.judge.budget import Machine
+from ropespec.conformance.judge.finding import Call, Finding, broken, compare
+from ropespec.conformance.judge.precision import PRECISIONS
+from ropespec.conformance.subject.session import Reply
+from ropespec.conformance.trial import Trial
+from ropespec.spec.arguments import FLOAT_DTYPES
+
+__all__ = [
+    "LITERAL",
+    "Scored",
+    "Turned",
+    "against",
+    "answer",
+    "as_claimed",
+    "draw",
+    "real_dtype",
+    "rules",
+    "scores",
+    "turn",
+    "two_sides",
+]
+
+Float = NDArray[np.float64]
+
+LITERAL = Rules(PRECISIONS["float64-angles"], "float64", Machine())
+"""What the literal reference, fed with float64, may be off by."""
+
+_COMPLEX = {"complex64": "float32", "complex128": "float64"}
+_NEIGHBOURHOOD = 64
+
+
+def rules(trial: Trial, dtype: str) -> Rules:
+    """Return what a result of this dtype may lose: the least precise class that still passes."""
+    return Rules(trial.loosest(dtype), dtype, trial.machine)
+
+
+def real_dtype(name: str) -> str | None:
+    """Return the dtype of a number or of its parts: float64 for complex128; None for another."""
+    name = _COMPLEX.get(name, name)
+    return name if name in FLOAT_DTYPES else None
+
+
+def answer(reply: Reply, call: Call, *, dtypes: tuple[str, ...] = ("",)) -> Finding | None:
+    """Return the finding that a reply is not made of arrays of these dtypes, or None.
+
+    Parameters
+    ----------
+    reply : Reply
+        What the subject returned.
+    call : Call
+        The call, for the report.
+    dtypes : tuple of str
+        The dtype of each result; empty where any real or complex one will do.
+    """
+    found = ", ".join(reply.descriptions) or "nothing"
+    if len(reply.values) != len(dtypes) or not all(reply.is_array):
+        many = "one array" if len(dtypes) == 1 else f"{len(dtypes)} arrays"
+        return broken(f"{call.function} must return {many}; got {found}", call=call)
+    for got, wanted in zip(reply.dtypes, dtypes, strict=True):
+        if wanted and got != wanted:
+            return broken(f"{call.function} must return dtype {wanted}; got {found}", call=call)
+        if real_dtype(got) is None:
+            return broken(
+                f"{call.function} must return floating-point numbers; got {found}", call=call
+            )
+    return None
+
+
+def against(
+    got: NDArray[Any], exact: Bounded, call: Call, *, name: str = "", message: str = ""
+) -> Finding:
+    """Compare a result with exact values within their bounds."""
+    label = name or call.function
+    return compare(got, exact.value, exact.allowed, name=label, message=message).after(call)
+
+
+def as_claimed(trial: Trial, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return positions (B, S) as the subject takes them: one row (S,) where the batch shares it."""
+    shared = trial.profile.shared_positions or trial.profile.axes == "shd"
+    return positions[0] if shared else positions
+
+
+def draw(case: Case, shape: tuple[int, ...], salt: int) -> NDArray[Any]:
+    """Return normal numbers of the dtype of the case, made from its seed; `salt` tells several apart."""
+    rng = np.random.default_rng([case.seed, 7, salt])
+    return rng.standard_normal(shape).astype(case.numpy_dtype)
+
+
+def two_sides(trial: Trial, case: Case) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return positions m of queries and n of keys, (B, S) each, near and far, in both directions."""
+    m = case.make_positions()
+    rng = np.random.default_rng([case.seed, 5])
+    step = rng.integers(-_NEIGHBOURHOOD, _NEIGHBOURHOOD + 1, m.shape[1])
+    other = m[:, ::-1] if case.seed % 3 == 0 else m + step
+    lowest = -case.limit if trial.profile.negative_positions else 0
+    return m, np.clip(other, lowest, case.limit)
+
+
+class Turned(NamedTuple):
+    """A vector turned by the subject, and exactly.
+
+    Attributes
+    ----------
+    y : ndarray of float64
+        What came back, (B, S, H, D).
+    exact : Bounded
+        R_m x and the error allowed.
+    problem : Finding or None
+        That the shape is wrong; then y is not to be used.
+    call : Call
+        For the report.
+    """
+
+    y: Float
+    exact: Bounded
+    problem: Finding | None
+    call: Call
+
+
+def turn(
+    trial: Trial,
+    case: Case,
+    x: NDArray[Any],
+    positions: NDArray[np.int64],
+    function: str = "apply_rotary",
+) -> Turned:
+    """Let the subject rotate x, and rotate it exactly."""
+    y = trial.rotate(case, x, positions, function=function)
+    call = Call(function, (x, positions), case.keywords)
+    rotation = trial.expect(case, x, positions)
+    allowed = rotation.allowed(trial.loosest(case.dtype), trial.machine)
+    problem = wrong_shape(y, x, call)
+    return Turned(y.astype(np.float64), Bounded(rotation.y, allowed), problem, call)
+
+
+class Scored(NamedTuple):
+    """Scores of queries and keys turned by the subject, (B, S, H), and what they must be."""
+
+    got: Float
+    exact: Bounded
+    problem: Finding | None
+    call: Call
+
+
+def scores(
+    trial: Trial,
+    case: Case,
+    q: NDArray[Any],
+    k: NDArray[Any],
+    m: NDArray[np.int64],
+    n: NDArray[np.int64],
+) -> Scored:
+    """Let the subject turn q to m and k to n, and take <q, k> token by token in float64."""
+    left, right = turn(trial, case, q, m), turn(trial, case, k, n)
+    problem = left.problem or right.problem
+    got = np.zeros(0) if problem else np.sum(left.y * right.y, axis=-1)
+    return Scored(got, dot(left.exact, right.exact), problem, left.call)

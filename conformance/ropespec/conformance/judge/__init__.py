@@ -1,0 +1,1 @@
+"""The judge: exact values, error budgets and precision classes (chapter `judging`)."""

@@ -1,0 +1,261 @@
+"""The error budget of a rotation, stage by stage (clause JDG-2).
+
+A pair (x1, x2) turns by the angle a = m * theta: y1 = x1 C - x2 S, y2 = x1 S + x2 C.
+Let the computed angle be off by at most D, the table by a relative `relative` and an absolute
+`absolute`, the products and the sum by the unit roundoff of their dtype, the store by that of x's.
+Then each stage adds one term, and their sum bounds the error of the element:
+
+* angle: min(D |y_other| + D^2 r / 2, 2 sin(min(D, pi)/2) r), r = hypot(x1, x2): a Taylor step, or
+  the chord of the circle;
+* table: relative * T_D + absolute (|x1| + |x2|), where T_D bounds |x1 C| + |x2 S| at the computed
+  angle;
+* arithmetic: the roundings of two products and a sum, in any order of contraction;
+* store: one rounding to x's dtype, and the smallest numbers.
+
+The bound is not relative to |y|: where the two products cancel, losing |y| altogether is legal.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.judge.oracle import ORACLE_ERROR
+from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision, arithmetic_dtype
+
+__all__ = ["Budget", "Machine", "Pairs", "angle_error", "budget", "rounding"]
+
+Float = NDArray[np.float64]
+
+_U64 = UNIT_ROUNDOFF["float64"]
+_U32 = UNIT_ROUNDOFF["float32"]
+_SMALLEST = {
+    "float64": 2.0**-1074,
+    "float32": 2.0**-149,
+    "float16": 2.0**-24,
+    "bfloat16": 2.0**-133,
+}
+_NORMAL = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-14, "bfloat16": 2.0**-126}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Constants of the mathematical library in use.
+
+    Attributes
+    ----------
+    power : float
+        Error of a float32 power, in units of 2^-24, rounded up.
+    trigonometry : float
+        Error of a float32 cos or sin, in units of 2^-24.
+    flushes : bool
+        Whether numbers below the normal range may be replaced by zero.
+    """
+
+    power: float = 4.0
+    trigonometry: float = 3.0
+    flushes: bool = False
+
+    @classmethod
+    def of(cls, array: str, device: str | None) -> "Machine":
+        """Return the constants for a framework and a device.
+
+        CUDA's powf is within 4 and sincosf within 2 units in the last place (CUDA C Programming
+        Guide, mathematical functions); XLA flushes subnormal numbers.
+        """
+        if array == "cupy" or (device or "").startswith(("cuda", "gpu")):
+            return cls(power=11.0, trigonometry=4.0, flushes=True)
+        return cls(flushes=array == "jax")
+
+
+class Pairs(NamedTuple):
+    """Rotated pairs and where they came from; all arrays broadcast to (B, S, H, r/2)."""
+
+    x1: Float
+    x2: Float
+    cos: Float
+    sin: Float
+    position: Float
+    theta: Float
+
+
+class Budget(NamedTuple):
+    """The terms of the bound for the two members of each pair, and their sum.
+
+    Each field has shape (2, B, S, H, r/2).
+    """
+
+    angle: Float
+    table: Float
+    arithmetic: Float
+    store: Float
+
+    @property
+    def total(self) -> Float:
+        """The largest error allowed."""
+        return self.angle + self.table + self.arithmetic + self.store
+
+
+def angle_error(
+    kind: str, position: Float, theta: Float, *, arithmetic: str, machine: Machine
+) -> Float:
+    """Bound the error D of the angle position * theta in radians.
+
+    Parameters
+    ----------
+    kind : str
+        `Precision.angle`.
+    position : ndarray
+        Absolute positions.
+    theta : ndarray
+        Frequencies, broadcastable to `position`.
+    arithmetic : str
+        dtype in which cos and sin are taken.
+    machine : Machine
+        Constants of the mathematical library.
+    """
+    a = position * theta
+    if kind == "float64":
+        # 2^-64 of a turn is the grid of a 64-bit phase; an angle reduced below half a turn is
+        # rounded once where cos and sin are taken in float32.
+        reduced = 0.0 if arithmetic == "float64" else 2 * _U32
+        return 5 * _U64 * a + np.pi * 2.0**-64 * position + reduced * np.minimum(a, np.pi)
+    index = np.arange(theta.shape[-1])
+    exponent = -np.log(theta)
+    rounded = np.where(position > 2**24, _U32, 0.0)
+    general = (1 + machine.power + 3 * exponent) * _U32 * a + rounded * a
+    match kind:
+        case "float32":
+            return general
+        case "recurrence":
+            return np.maximum(general, (index + 1) * (1 + machine.power) * _U32 * a + rounded * a)
+        case "fast":
+            return (36 + 3 * exponent) * _U32 * a + rounded * a
+        case "tf32":
+            return general + 2.01 * UNIT_ROUNDOFF["tf32"] * a
+        case "bf16-inv_freq":
+            return general + 1.01 * UNIT_ROUNDOFF["bfloat16"] * a
+        case "float16-inv_freq":
+            return general + 1.01 * UNIT_ROUNDOFF["float16"] * a + 2.0**-25 * position
+        case "bf16-angles":
+            return general + 3.03 * UNIT_ROUNDOFF["bfloat16"] * a
+        case "float16-angles":
+            return general + 3.03 * UNIT_ROUNDOFF["float16"] * a + 2.0**-24 * (position + 1)
+    raise ValueError(f"kind must be the angle of a precision class; got {kind!r}")
+
+
+def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> Budget:
+    """Bound the error of every element of a rotation.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The exact pairs, and cos and sin from the oracle.
+    precision : Precision
+        The class that is claimed or tried.
+    dtype : str
+        dtype of x and of the result.
+    machine : Machine
+        Constants of the mathematical library.
+
+    Returns
+    -------
+    Budget
+        The four stages for y1 and y2.
+    """
+    working = arithmetic_dtype(dtype)
+    arithmetic = precision.arithmetic or working
+    unit = UNIT_ROUNDOFF[arithmetic]
+    relative, absolute = _table(precision, arithmetic, working, machine)
+    off = angle_error(
+        precision.angle, pairs.position, pairs.theta, arithmetic=working, machine=machine
+    )
+    c, s = np.abs(pairs.cos), np.abs(pairs.sin)
+    first, second = np.abs(pairs.x1), np.abs(pairs.x2)
+    size = first + second
+    radius = np.hypot(first, second)
+    y1 = np.abs(pairs.x1 * pairs.cos - pairs.x2 * pairs.sin)
+    y2 = np.abs(pairs.x1 * pairs.sin + pairs.x2 * pairs.cos)
+    chord = 2 * np.sin(np.minimum(off, np.pi) / 2) * radius
+    curve = 0.5 * off**2
+
+    def stages(own: Float, other: Float, direct: Float, crossed: Float) -> list[Float]:
+        angle = np.minimum(off * other + curve * radius, chord)
+        products = np.minimum(radius, direct + off * crossed + curve * size)
+        table = relative * products + absolute * size
+        lost = angle + table
+        rounded = unit * (1 + unit) * ((1 + relative) * products + absolute * size)
+        rounded = rounded + unit * (own + lost)
+        if UNIT_ROUNDOFF[dtype] < unit:  # x itself is rounded to the dtype of the arithmetic
+            rounded = rounded + unit * products
+        # The judge's own roundings: products and sum in float64, cos and sin of the oracle.
+        rounded = rounded + (ORACLE_ERROR * size + 2 * _U64 * (direct + own))
+        store = np.zeros_like(own)
+        if dtype != arithmetic:
+            store = UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
+        return [angle, table, rounded, store + _floor(dtype, arithmetic, machine)]
+
+    first_stages = stages(y1, y2, first * c + second * s, first * s + second * c)
+    second_stages = stages(y2, y1, first * s + second * c, first * c + second * s)
+    both = [
+        np.stack(np.broadcast_arrays(a, b))
+        for a, b in zip(first_stages, second_stages, strict=True)
+    ]
+    return Budget(*both)
+
+
+def rounding(radius: Float, precision: Precision, dtype: str, machine: Machine) -> Float:
+    """Bound what table, arithmetic and store may add to a pair of length `radius`, at any angle.
+
+    Parameters
+    ----------
+    radius : ndarray
+        hypot(x1, x2).
+    precision : Precision
+        The class that is claimed or tried.
+    dtype : str
+        dtype of x and of the result.
+    machine : Machine
+        Constants of the mathematical library.
+    """
+    working = arithmetic_dtype(dtype)
+    arithmetic = precision.arithmetic or working
+    unit = UNIT_ROUNDOFF[arithmetic]
+    relative, absolute = _table(precision, arithmetic, working, machine)
+    table = (relative + 2 * absolute) * radius
+    lost = unit * (1 + unit) * (radius + table) + unit * (radius + table)
+    if UNIT_ROUNDOFF[dtype] < unit:
+        lost = lost + unit * radius
+    lost = table + lost + 4 * _U64 * radius
+    if dtype != arithmetic:
+        lost = lost + UNIT_ROUNDOFF[dtype] * (radius + lost)
+    return lost + _floor(dtype, arithmetic, machine)
+
+
+def _table(
+    precision: Precision, arithmetic: str, working: str, machine: Machine
+) -> tuple[float, float]:
+    """Relative and absolute error of a table entry."""
+    made = (
+        3 * _U64
+        if working == "float64" and precision.table is None
+        else machine.trigonometry * _U32
+    )
+    stored = precision.table or arithmetic
+    if stored in ("float16", "bfloat16"):
+        made += UNIT_ROUNDOFF[stored] * (1 + made)
+    absolute = 2.0**-25 if stored == "float16" else 0.0
+    if precision.angle == "fast":
+        absolute += 2.0**-21
+    return made, absolute
+
+
+def _floor(dtype: str, arithmetic: str, machine: Machine) -> float:
+    smallest = _NORMAL if machine.flushes else _SMALLEST
+    compute = (
+        smallest[arithmetic] if arithmetic in ("float32", "float64") else _SMALLEST[arithmetic]
+    )
+    out = smallest[dtype] if dtype != "float16" else _SMALLEST[dtype]
+    # A flushed operand, product and result each lose up to the smallest normal number.
+    return (4.0 if machine.flushes else 1.5) * compute + (1.0 if machine.flushes else 0.5) * out

@@ -1,0 +1,129 @@
+"""Arrays for a case, made from its seed alone."""
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.judge import oracle
+from ropespec.conformance.judge.rotation import from_pairs, pairs_of
+
+__all__ = ["POSITIONS", "VALUES", "make_positions", "make_values", "numpy_dtype"]
+
+POSITIONS = ("arange", "ragged", "shuffled", "repeated", "negative", "spread")
+"""Patterns of positions, simplest first."""
+
+VALUES = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero")
+"""Patterns of x, simplest first."""
+
+_SCALINGS = 2.0 ** (np.arange(24) / 24)
+
+
+def numpy_dtype(name: str) -> np.dtype:
+    """Return the NumPy dtype of a name; bfloat16 is that of ml_dtypes."""
+    return np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
+
+
+def make_positions(
+    kind: str, batch: int, seq: int, start: int, limit: int, seed: int
+) -> NDArray[np.int64]:
+    """Make positions of shape (batch, seq).
+
+    Parameters
+    ----------
+    kind : str
+        One of `POSITIONS`: the same run in every row; a run of its own in every row; runs in
+        random order; one position throughout; a run below zero; random over all magnitudes.
+    batch, seq : int
+        Shape.
+    start : int
+        First position.
+    limit : int
+        Largest absolute position.
+    seed : int
+        For the random kinds.
+    """
+    rng = np.random.default_rng([seed, 1])
+    run = np.broadcast_to(np.arange(seq, dtype=np.int64) + start, (batch, seq)).copy()
+    match kind:
+        case "ragged":
+            run = run + 3 * np.arange(batch, dtype=np.int64)[::-1, None] ** 2 + rng.integers(0, 5)
+        case "shuffled":
+            run = rng.permuted(run, axis=1)
+        case "repeated":
+            run = np.full_like(run, start)
+        case "negative":
+            run = -run - 1
+        case "spread":
+            run = np.exp(rng.uniform(0, np.log(limit), run.shape)).astype(np.int64)
+    return np.clip(run, -limit, limit)
+
+
+def make_values(
+    kind: str,
+    shape: tuple[int, int, int, int],
+    dtype: str,
+    seed: int,
+    *,
+    positions: NDArray[np.int64],
+    interleaved: bool,
+    base: float,
+    rotary_dim: int,
+) -> NDArray[np.floating]:
+    """Make x of shape (batch, seq, heads, head_dim).
+
+    Parameters
+    ----------
+    kind : str
+        One of `VALUES`. `null` makes one member of each rotated pair almost zero, so that the
+        rounding of the result cannot hide errors of the angle or of the table.
+    shape : tuple of int
+        Shape.
+    dtype : str
+        dtype by name.
+    seed : int
+        For the random kinds.
+    positions, interleaved, base, rotary_dim
+        The rotation that `null` is made for.
+    """
+    rng = np.random.default_rng([seed, 2])
+    target = numpy_dtype(dtype)
+    x = rng.standard_normal(shape)
+    match kind:
+        case "ones":
+            x = np.ones(shape)
+        case "basis":
+            x = np.zeros(shape)
+            np.put_along_axis(x, rng.integers(0, rotary_dim, (*shape[:-1], 1)), 1.0, axis=-1)
+        case "null":
+            x = _null(x, target, positions, interleaved=interleaved, base=base, dim=rotary_dim)
+        case "heavy":
+            x = np.clip(x * np.exp(1.5 * rng.standard_normal(shape)), -1e3, 1e3)
+        case "subnormal":
+            tiny = {"float64": 2.0**-1030, "float16": 2.0**-18}.get(dtype, 2.0**-130)
+            x = x * tiny
+        case "signed_zero":
+            x = np.where(rng.random(shape) < 0.5, np.copysign(0.0, x), x)
+    return x.astype(target)
+
+
+def _null(
+    x: NDArray[np.float64],
+    target: np.dtype,
+    positions: NDArray[np.int64],
+    *,
+    interleaved: bool,
+    base: float,
+    dim: int,
+) -> NDArray[np.float64]:
+    """Replace each pair by one that the rotation turns onto an axis, as nearly as dtype allows."""
+    cos, sin = oracle.cos_sin(positions[..., None], dim, base)
+    x1, _ = pairs_of(x, dim, interleaved=interleaved)
+    onto_second = np.signbit(x1)  # which member becomes zero, by the sign of the random draw
+    first = np.where(onto_second, sin, cos) * np.ones_like(x1)
+    second = np.where(onto_second, cos, -sin) * np.ones_like(x1)
+    a = (first * _SCALINGS[:, None, None, None, None]).astype(target).astype(np.float64)
+    b = (second * _SCALINGS[:, None, None, None, None]).astype(target).astype(np.float64)
+    left = np.where(onto_second, a * cos - b * sin, a * sin + b * cos)
+    best = np.argmin(np.abs(left), axis=0)[None]
+    chosen = [np.take_along_axis(part, best, axis=0)[0] for part in (a, b)]
+    return from_pairs(chosen[0], chosen[1], x[..., dim:], interleaved=interleaved)

@@ -1,0 +1,164 @@
+"""What an implementation claims: the conventions and limits under which it is judged.
+
+What is not claimed is skipped, and the report says so.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ropespec.conformance.judge.precision import PRECISIONS
+from ropespec.spec.arguments import FLOAT_DTYPES
+from ropespec.spec.errors import describe
+
+__all__ = ["ARRAYS", "AXES", "Profile", "ProfileError"]
+
+ARRAYS = ("numpy", "torch", "jax", "cupy")
+AXES = ("bshd", "bhsd", "sbhd", "shd")
+HEAD_DIMS = (2, 4, 6, 8, 16, 32, 64, 80, 128)
+INT64_LIMIT = 2**63 - 1
+
+
+class ProfileError(Exception):
+    """A profile that says something impossible; the message is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The claims of an implementation under test.
+
+    Attributes
+    ----------
+    layouts : tuple of bool
+        The values of `interleaved` it implements: `(True,)`, `(False,)` or both.
+    array : str
+        The framework its arrays belong to: one of `ARRAYS`.
+    axes : str
+        Order of the axes of x: one of `AXES` (batch, sequence, heads, head_dim).
+    dtypes : tuple of str
+        dtypes of x.
+    base : float
+        The base of the frequencies.
+    rotary_dim : int or None
+        How many leading components turn; None for all of them.
+    head_dims : tuple of int
+        Head dimensions it accepts.
+    precision : str or None
+        The precision class it claims; None to have the class measured.
+    max_position : int
+        The largest absolute position.
+    negative_positions : bool
+        Whether positions below zero are accepted.
+    shared_positions : bool
+        Whether positions are one vector (S,) for the whole batch instead of (B, S).
+    device : str or None
+        Where its arrays live, in the framework's own words; None for the default.
+    refusals : bool
+        Whether it promises the errors of clause ROT-21.
+    """
+
+    layouts: tuple[bool, ...]
+    array: str = "numpy"
+    axes: str = "bshd"
+    dtypes: tuple[str, ...] = ("float32",)
+    base: float = 10000.0
+    rotary_dim: int | None = None
+    head_dims: tuple[int, ...] = HEAD_DIMS
+    precision: str | None = None
+    max_position: int = 2**17 - 1
+    negative_positions: bool = True
+    shared_positions: bool = False
+    device: str | None = None
+    refusals: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse claims that contradict the specification or each other."""
+        if not self.layouts or not all(isinstance(item, bool) for item in self.layouts):
+            raise ProfileError("layouts must name at least one of interleaved and half")
+        _require_choice("array", self.array, ARRAYS)
+        _require_choice("axes", self.axes, AXES)
+        _require_integers("head-dim", self.head_dims)
+        for dtype in self.dtypes:
+            _require_choice("dtype", dtype, FLOAT_DTYPES)
+        if not self.dtypes:
+            raise ProfileError("dtype must be given at least once")
+        if isinstance(self.base, bool) or not isinstance(self.base, (int, float)):
+            raise ProfileError(f"base must be a number above 1; got {describe(self.base)}")
+        if not 1.0 < self.base < float("inf"):
+            raise ProfileError(f"base must be a finite number above 1; got {self.base}")
+        if self.rotary_dim is not None:
+            _require_integers("rotary-dim", (self.rotary_dim,))
+            if not any(head_dim >= self.rotary_dim for head_dim in self.head_dims):
+                raise ProfileError(
+                    f"rotary-dim must be at most head-dim; got {self.rotary_dim} "
+                    f"for head-dim {', '.join(map(str, self.head_dims))}"
+                )
+        if self.precision is not None:
+            _require_choice("precision", self.precision, PRECISIONS)
+        if isinstance(self.max_position, bool) or not isinstance(self.max_position, int):
+            raise ProfileError(
+                f"max-position must be an integer; got {describe(self.max_position)}"
+            )
+        if not 1 <= self.max_position <= INT64_LIMIT:
+            raise ProfileError(f"max-position must be in 1..2^63-1; got {self.max_position}")
+
+    @classmethod
+    def from_mapping(cls, claims: Mapping[str, Any]) -> "Profile":
+        """Build a profile from a `PROFILE` mapping or from keywords.
+
+        Parameters
+        ----------
+        claims : mapping
+            The attributes by name. `interleaved` (True or False) stands for `layouts`, and single
+            values are accepted for `dtypes` and `head_dims`. `head_dim` and `dtype` are accepted
+            as names too.
+
+        Raises
+        ------
+        ProfileError
+            For an unknown name or an impossible value.
+        """
+        values = {name.replace("-", "_"): value for name, value in claims.items()}
+        renamed = {"dtype": "dtypes", "head_dim": "head_dims", "interleaved": "layouts"}
+        for old, new in renamed.items():
+            if old in values:
+                values[new] = values.pop(old)
+        known = {item.name for item in dataclasses.fields(cls)}
+        if unknown := sorted(set(values) - known):
+            raise ProfileError(
+                f"unknown claim {', '.join(unknown)}; known are {', '.join(sorted(known))}"
+            )
+        if "layouts" not in values:
+            raise ProfileError(
+                "the pairing is not known: say interleaved=True for pairs (2i, 2i+1) or "
+                "interleaved=False for half-split pairs (i, i+d/2); "
+                "`ropespec identify TARGET` finds out"
+            )
+        for name in ("layouts", "dtypes", "head_dims"):
+            if name in values:
+                value = values[name]
+                values[name] = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+        return cls(**values)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the claims as plain JSON values."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in dataclasses.asdict(self).items()
+        }
+
+
+def _require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ProfileError(f"{name} must be one of {', '.join(choices)}; got {describe(value)}")
+
+
+def _require_integers(name: str, values: tuple[int, ...]) -> None:
+    if not values:
+        raise ProfileError(f"{name} must be given at least once")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 2 or value % 2:
+            raise ProfileError(
+                f"{name} must be an even integer of at least 2; got {describe(value)}"
+            )

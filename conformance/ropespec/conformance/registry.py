@@ -1,0 +1,125 @@
+"""Checks and their registration: a check belongs to a clause and names the mistake it tempts."""
+
+import functools
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.trial import Trial
+from ropespec.spec import CHAPTERS, clauses
+
+__all__ = ["Check", "all_checks", "check"]
+
+Judge = Callable[[Trial, Case], Finding]
+Applies = Callable[[Trial], str | None]
+Explain = Callable[[Trial, Case, Finding], Finding]
+
+_CHAPTERS_WITH_CHECKS = tuple(name for name in CHAPTERS if name != "errata") + ("errata",)
+_registered: dict[str, "Check"] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check.
+
+    Attributes
+    ----------
+    id : str
+        `<clause>.<word>`, such as `ROT-10.identity`.
+    clause : str
+        The clause it belongs to.
+    sentence : str
+        The mistake it is looking for, in one sentence.
+    needs : tuple of str
+        API functions the subject must offer.
+    properties : tuple of str
+        Properties P- of the documents that it covers.
+    space : Space
+        What its cases are drawn from.
+    judge : callable
+        Runs one case and returns a finding.
+    applies : callable
+        Returns why the check cannot be made of a subject, or None.
+    share : float
+        Number of examples relative to other checks.
+    explain : callable or None
+        Improves the message of a failure once all its cases have been seen.
+    """
+
+    id: str
+    clause: str
+    sentence: str
+    needs: tuple[str, ...]
+    properties: tuple[str, ...]
+    space: Space
+    judge: Judge
+    applies: Applies
+    share: float
+    explain: Explain | None
+
+    def reason_to_skip(self, trial: Trial) -> str | None:
+        """Return why the check does not run on this subject, or None if it does."""
+        missing = [name for name in self.needs if name not in trial.session.offers]
+        if missing:
+            return f"{', '.join(missing)} not offered"
+        claimed = trial.profile
+        if self.space.layouts is not None and not set(self.space.layouts) & set(claimed.layouts):
+            return "layout not claimed"
+        if self.space.dtypes is not None and not set(self.space.dtypes) & set(claimed.dtypes):
+            return f"{' or '.join(self.space.dtypes)} not claimed"
+        if self.space.min_batch > 1 and claimed.axes == "shd":
+            return "no batch axis claimed"
+        return self.applies(trial)
+
+
+def _always(trial: Trial) -> str | None:  # noqa: ARG001  # the signature of `Applies`
+    return None
+
+
+def check(
+    clause: str,
+    word: str,
+    sentence: str,
+    *,
+    needs: tuple[str, ...] = ("apply_rotary",),
+    properties: tuple[str, ...] = (),
+    space: Space = Space(),  # noqa: B008  # frozen
+    applies: Applies = _always,
+    share: float = 1.0,
+    explain: Explain | None = None,
+) -> Callable[[Judge], Judge]:
+    """Register the decorated function as the judge of a check.
+
+    Parameters
+    ----------
+    clause : str
+        The clause it belongs to.
+    word : str
+        One word that tells it from other checks of the clause.
+    sentence : str
+        The mistake it is looking for.
+    needs, properties, space, applies, share, explain
+        See `Check`.
+    """
+
+    def register(judge: Judge) -> Judge:
+        id_ = f"{clause}.{word}"
+        if id_ in _registered:
+            raise ValueError(f"check ids must be unique; {id_} is registered twice")
+        _registered[id_] = Check(
+            id_, clause, sentence, needs, properties, space, judge, applies, share, explain
+        )
+        return judge
+
+    return register
+
+
+@functools.cache
+def all_checks() -> tuple[Check, ...]:
+    """All checks in the order of the clauses, checks of one clause as registered."""
+    for chapter in _CHAPTERS_WITH_CHECKS:
+        importlib.import_module(f"ropespec.conformance.checks.{chapter}")
+    order = {clause_id: index for index, clause_id in enumerate(clauses())}
+    return tuple(sorted(_registered.values(), key=lambda item: order.get(item.clause, len(order))))

@@ -1,0 +1,125 @@
+"""The verdict as values: a closed set of statuses, one result per check, one verdict per subject."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["CheckResult", "Counterexample", "Status", "Verdict"]
+
+
+class Status(StrEnum):
+    """What became of a check. Nothing that did not run is ever called a pass."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    ERROR = "error"  # the subject raised
+    CRASH = "crash"  # its process died
+    TIMEOUT = "timeout"  # it did not answer within the deadline
+    SKIP = "skip"  # not claimed, or not possible here; the message says which
+
+    @property
+    def conforms(self) -> bool:
+        """Whether a subject with this result may still conform."""
+        return self in (Status.PASS, Status.SKIP)
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """The smallest input found on which a check fails.
+
+    Attributes
+    ----------
+    case : dict
+        The drawn case as plain values: shapes, dtype, kind of positions and values, seed.
+    inputs : dict
+        Small inputs in full, as nested lists; larger ones as a description.
+    where : str
+        The worst element, such as `y[0, 0, 0, 1]`.
+    expected, got, budget : float or None
+        The exact value there, the subject's, and the largest error allowed.
+    script : str
+        A short Python script that shows it with NumPy and the subject alone.
+    """
+
+    case: dict[str, Any]
+    inputs: dict[str, Any]
+    where: str
+    expected: float | None
+    got: float | None
+    budget: float | None
+    script: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check of one subject.
+
+    Attributes
+    ----------
+    id, clause : str
+        The check, such as `ROT-6.value`, and the clause it belongs to.
+    title : str
+        The title of the clause.
+    sentence : str
+        The mistake the check is looking for.
+    status : Status
+        What became of it.
+    examples : int
+        How many cases were run.
+    worst : float or None
+        The largest error / budget seen; at most 1 passes.
+    message : str
+        Empty for a pass; one or two sentences otherwise.
+    counterexample : Counterexample or None
+        For a failure that has one.
+    seconds : float
+        Time spent.
+    """
+
+    id: str
+    clause: str
+    title: str
+    sentence: str
+    status: Status
+    examples: int = 0
+    worst: float | None = None
+    message: str = ""
+    counterexample: Counterexample | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Everything `ropespec check` found out about one subject.
+
+    Attributes
+    ----------
+    subject : str
+        The target as given.
+    profile : dict
+        The claims it was judged under.
+    seed : int
+        The seed of all cases.
+    precision : dict of str to str
+        The best precision class that held, per dtype of x.
+    checks : tuple of CheckResult
+        In the order of the specification.
+    environment : dict of str to str
+        Versions and machine.
+    duration : float
+        Seconds.
+    """
+
+    subject: str
+    profile: dict[str, Any]
+    seed: int
+    precision: dict[str, str]
+    checks: tuple[CheckResult, ...]
+    environment: dict[str, str] = field(default_factory=dict)
+    duration: float = 0.0
+
+    @property
+    def conforms(self) -> bool:
+        """Whether no check failed and at least one ran."""
+        ran = any(result.status is not Status.SKIP for result in self.checks)
+        return ran and all(result.status.conforms for result in self.checks)

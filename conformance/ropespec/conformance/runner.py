@@ -1,0 +1,263 @@
+"""Runs checks on a subject: cases from Hypothesis, one result per check, one verdict at the end."""
+
+import importlib.metadata
+import platform
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
+from hypothesis.configuration import set_hypothesis_home_dir
+
+from ropespec.conformance.case import Case, cases
+from ropespec.conformance.evidence import counterexample
+from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.registry import Check, all_checks
+from ropespec.conformance.results import CheckResult, Status, Verdict
+from ropespec.conformance.subject.session import (
+    Session,
+    SubjectCrashed,
+    SubjectError,
+    SubjectRaised,
+    SubjectTimeout,
+)
+from ropespec.conformance.trial import Trial
+from ropespec.spec import CHAPTERS, clauses
+
+__all__ = ["Plan", "run", "run_check", "select"]
+
+EXAMPLES = 24
+FULL = 10
+SHRINK_SECONDS = 8.0
+FATAL_LIMIT = 3
+
+OnResult = Callable[[CheckResult, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run.
+
+    Attributes
+    ----------
+    seed : int
+        The same seed gives the same cases everywhere.
+    full : bool
+        Ten times as many cases.
+    only : tuple of str
+        Clauses, checks or chapters; empty for all.
+    """
+
+    seed: int = 0
+    full: bool = False
+    only: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Log:
+    """What happened in the cases of one check so far."""
+
+    outcomes: dict[Case, Finding | SubjectError] = field(default_factory=dict)
+    failed: tuple[Case, Finding | SubjectError] | None = None
+    failed_at: float = 0.0
+    worst: float | None = None
+
+    @property
+    def fatal(self) -> bool:
+        return self.failed is not None and isinstance(
+            self.failed[1], (SubjectCrashed, SubjectTimeout)
+        )
+
+
+class _FailedError(Exception):
+    """Tells Hypothesis that a case failed."""
+
+
+def select(plan: Plan) -> tuple[Check, ...]:
+    """Return the checks of a plan.
+
+    Raises
+    ------
+    ValueError
+        If `only` names something that is no clause, check or chapter.
+    """
+    checks = all_checks()
+    if not plan.only:
+        return checks
+    chosen: list[Check] = []
+    for name in plan.only:
+        found = [item for item in checks if _named(item, name)]
+        if not found:
+            known = "a clause such as ROT-6, a check such as ROT-6.value, or a chapter"
+            raise ValueError(f"no check is called {name!r}; give {known}: {', '.join(CHAPTERS)}")
+        chosen += [item for item in found if item not in chosen]
+    return tuple(item for item in checks if item in chosen)
+
+
+def _named(item: Check, name: str) -> bool:
+    clause = clauses().get(item.clause)
+    same = name.lower() in (item.id.lower(), item.clause.lower())
+    return same or (clause is not None and clause.chapter == name.lower())
+
+
+def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verdict:
+    """Run the checks of a plan on a subject.
+
+    Parameters
+    ----------
+    session : Session
+        The subject, loaded.
+    plan : Plan
+        What to run.
+    on_result : callable or None
+        Called with each result, its index and the number of checks.
+
+    Returns
+    -------
+    Verdict
+        One result per check.
+    """
+    began = time.perf_counter()
+    trial = Trial(session)
+    checks = select(plan)
+    results: list[CheckResult] = []
+    for index, item in enumerate(checks):
+        lost = [r for r in results if r.status in (Status.CRASH, Status.TIMEOUT)]
+        if len(lost) >= FATAL_LIMIT:
+            message = f"not run: the subject was lost in {', '.join(r.id for r in lost)}"
+            result = _result(item, Status.SKIP, message=message)
+        else:
+            result = run_check(item, trial, plan)
+        results.append(result)
+        if on_result is not None:
+            on_result(result, index, len(checks))
+    return Verdict(
+        subject=session.target,
+        profile=session.profile.as_dict(),
+        seed=plan.seed,
+        precision=trial.measured.best(),
+        checks=tuple(results),
+        environment=_environment(session),
+        duration=time.perf_counter() - began,
+    )
+
+
+def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
+    """Run one check: draw cases, and on a failure look for the smallest that fails."""
+    began = time.perf_counter()
+    if reason := item.reason_to_skip(trial):
+        return _result(item, Status.SKIP, message=reason)
+    log = _Log()
+    keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
+    examples = max(1, round(EXAMPLES * item.share)) * (FULL if plan.full else 1)
+
+    def body(case: Case) -> None:
+        outcome = _outcome(item, trial, case, log)
+        if isinstance(outcome, Finding) and outcome.passed:
+            log.worst = max(log.worst or 0.0, outcome.ratio)
+            if 0.0 < outcome.ratio:
+                target(min(outcome.ratio, 1.0))
+            return
+        if log.failed is None:
+            log.failed_at = time.perf_counter()
+        log.failed = (case, outcome)
+        raise _FailedError
+
+    drawn = given(case=cases(trial.profile, keywords, item.space))(body)
+    number = zlib.crc32(item.id.encode()) ^ plan.seed
+    with _quiet_storage():
+        try:
+            seed(number)(_settings(examples)(drawn))()
+        except _FailedError:
+            pass
+    result = _conclude(item, trial, log)
+    return _timed(result, time.perf_counter() - began)
+
+
+def _outcome(item: Check, trial: Trial, case: Case, log: _Log) -> Finding | SubjectError:
+    """Judge a case once; Hypothesis replays cases, and a lost worker is not worth losing twice."""
+    if case not in log.outcomes:
+        tired = log.failed and time.perf_counter() - log.failed_at > SHRINK_SECONDS
+        if log.fatal or tired:
+            return Finding(0.0)
+        try:
+            log.outcomes[case] = item.judge(trial, case)
+        except SubjectError as error:
+            log.outcomes[case] = error
+    return log.outcomes[case]
+
+
+def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
+    if log.failed is None:
+        return _result(item, Status.PASS, examples=len(log.outcomes), worst=log.worst)
+    case, outcome = log.failed
+    if isinstance(outcome, Finding):
+        if item.explain is not None:
+            outcome = item.explain(trial, case, outcome)
+        return _result(
+            item,
+            Status.FAIL,
+            examples=len(log.outcomes),
+            worst=outcome.ratio,
+            message=outcome.message,
+            counterexample=counterexample(trial.session, case, outcome),
+        )
+    kinds = {SubjectCrashed: Status.CRASH, SubjectTimeout: Status.TIMEOUT}
+    status = next((kinds[kind] for kind in kinds if isinstance(outcome, kind)), Status.ERROR)
+    detail = f"\n{outcome.detail}" if outcome.detail else ""
+    raised = f"{outcome.type_name}: " if isinstance(outcome, SubjectRaised) else ""
+    return _result(
+        item,
+        status,
+        examples=len(log.outcomes),
+        message=f"{raised}{outcome.message}{detail}",
+        counterexample=counterexample(trial.session, case, None),
+    )
+
+
+def _result(item: Check, status: Status, **values: Any) -> CheckResult:  # noqa: ANN401  # passed on
+    clause = clauses().get(item.clause)
+    title = clause.title if clause else ""
+    return CheckResult(item.id, item.clause, title, item.sentence, status, **values)
+
+
+def _timed(result: CheckResult, seconds: float) -> CheckResult:
+    return replace(result, seconds=seconds)
+
+
+def _settings(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate, Phase.target, Phase.shrink),
+        verbosity=Verbosity.quiet,
+    )
+
+
+@contextmanager
+def _quiet_storage() -> Iterator[None]:
+    """Keep Hypothesis from writing into the current directory, as it does without a database."""
+    with tempfile.TemporaryDirectory(prefix="ropespec-") as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)
+
+
+def _environment(session: Session) -> dict[str, str]:
+    return {
+        "ropespec": importlib.metadata.version("ropespec"),
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        **session.environment,
+    }

@@ -1,0 +1,208 @@
+"""One subject under trial: calls in its own terms, judged in ours."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case
+from ropespec.conformance.judge.budget import Machine, angle_error
+from ropespec.conformance.judge.finding import Call, Finding, broken, compare
+from ropespec.conformance.judge.laws import rounding_allowed
+from ropespec.conformance.judge.precision import (
+    DEFECTS,
+    Precision,
+    arithmetic_dtype,
+    ladder,
+    legitimate,
+)
+from ropespec.conformance.judge.rotation import Rotation
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.subject.session import Reply, Session
+
+__all__ = ["Measured", "Trial"]
+
+
+@dataclass(slots=True)
+class Measured:
+    """The best precision class that has held so far, per dtype of x."""
+
+    standing: dict[str, list[Precision]] = field(default_factory=dict)
+    suspected: dict[str, list[Precision]] = field(default_factory=dict)
+
+    def suspects(self, dtype: str) -> list[Precision]:
+        """Return the defects that would explain every result of this dtype so far."""
+        return self.suspected.setdefault(dtype, list(DEFECTS.values()))
+
+    def tried(self, dtype: str) -> list[Precision]:
+        """Return the classes that have held for every result of this dtype, from best to worst."""
+        return self.standing.setdefault(dtype, list(ladder(dtype)))
+
+    def best(self) -> dict[str, str]:
+        """Return the best class per dtype that was seen; `none` where no class holds."""
+        return {
+            dtype: classes[0].name if classes else "none"
+            for dtype, classes in self.standing.items()
+        }
+
+
+@dataclass(slots=True)
+class Trial:
+    """A session with the means to judge what comes back.
+
+    Attributes
+    ----------
+    session : Session
+        The subject.
+    measured : Measured
+        What has been found out about its precision.
+    """
+
+    session: Session
+    measured: Measured = field(default_factory=Measured)
+
+    @property
+    def profile(self) -> Profile:
+        """The claims."""
+        return self.session.profile
+
+    @property
+    def machine(self) -> Machine:
+        """Constants of the mathematical library of its framework."""
+        return Machine.of(self.profile.array, self.profile.device)
+
+    def keywords(self, function: str) -> frozenset[str]:
+        """Which of interleaved, base and rotary_dim a function takes."""
+        offer = self.session.offers.get(function)
+        return offer.keywords if offer is not None else frozenset()
+
+    def classes(self, dtype: str) -> tuple[Precision, ...]:
+        """Return the classes under which x of this dtype passes."""
+        return legitimate(dtype, self.profile.precision)
+
+    def loosest(self, dtype: str) -> Precision:
+        """Return the least precise class that still passes."""
+        return self.classes(dtype)[-1]
+
+    def call(
+        self, function: str, arrays: Sequence[Any], keywords: dict[str, Any] | None = None
+    ) -> Reply:
+        """Call a function of the API, with the keywords it takes."""
+        given = keywords or {}
+        taken = self.keywords(function)
+        optional = {"interleaved", "base", "rotary_dim"}
+        passed = {k: v for k, v in given.items() if k not in optional or k in taken}
+        return self.session.call(function, arrays, keywords=passed)
+
+    def rotate(
+        self,
+        case: Case,
+        x: NDArray[Any],
+        positions: NDArray[np.int64],
+        *,
+        function: str = "apply_rotary",
+        strided: bool = False,
+    ) -> NDArray[Any]:
+        """Rotate x of shape (B, S, H, D); the result is in the same order of axes."""
+        rotated = self.session.rotate(
+            x, positions, keywords=case.keywords, strided=strided, function=function
+        )
+        return np.asarray(rotated.y)
+
+    def expect(self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Rotation:
+        """Rotate x exactly."""
+        return Rotation.of(
+            x,
+            positions,
+            interleaved=case.interleaved,
+            base=case.base,
+            rotary_dim=case.rotary_dim,
+        )
+
+    def allowed(
+        self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Bound the error of every component of the turned x under the loosest passing class."""
+        return self.expect(case, x, positions).allowed(self.loosest(case.dtype), self.machine)
+
+    def length_allowed(
+        self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Bound the length of the error of each vector of x, shape (B, S, H), whatever the pairing.
+
+        A turn that is off by at most D moves a vector by at most D |x|; table, arithmetic and
+        store add their share of every pair.
+        """
+        precision = self.loosest(case.dtype)
+        pairs = self.expect(case, x, positions).pairs
+        working = arithmetic_dtype(case.dtype)
+        off = angle_error(
+            precision.angle, pairs.position, pairs.theta, arithmetic=working, machine=self.machine
+        )
+        bound = rounding_allowed(x, case.dim, precision, self.machine, interleaved=case.interleaved)
+        length = np.linalg.norm(x.astype(np.float64), axis=-1)
+        most = np.minimum(off.max(axis=-1), 2.0)
+        return np.asarray(most * length + np.linalg.norm(bound, axis=-1) + 2.0**-48 * length)
+
+    def judge(
+        self,
+        case: Case,
+        x: NDArray[Any],
+        positions: NDArray[np.int64],
+        y: NDArray[Any],
+        *,
+        function: str = "apply_rotary",
+        message: str = "",
+    ) -> Finding:
+        """Judge a rotated x by the error budget of the best class that may pass.
+
+        The ratio is that of the tightest passing class still standing; it exceeds 1 only when the
+        budgets of all of them are exceeded.
+        """
+        call = Call(function, (x, positions), case.keywords)
+        exact = self.expect(case, x, positions)
+        if y.shape != exact.y.shape:
+            return broken(f"y has shape {y.shape}; expected {exact.y.shape}", call=call)
+        finding: Finding | None = None
+        standing = self.measured.tried(case.dtype)
+        passing = self.classes(case.dtype)
+        for precision in list(standing):
+            ratio = compare(y, exact.y, exact.allowed(precision, self.machine))
+            if ratio.passed:
+                if precision in passing:
+                    return ratio
+                break
+            standing.remove(precision)
+        for precision in passing:
+            said = message or f"y is further from R_m x than `{precision.name}` allows"
+            found = compare(y, exact.y, exact.allowed(precision, self.machine), message=said)
+            if found.passed:
+                return found
+            if finding is None or found.ratio < finding.ratio:
+                finding = found
+        assert finding is not None
+        suspects = self.measured.suspects(case.dtype)
+        suspects[:] = [
+            defect
+            for defect in suspects
+            if compare(y, exact.y, exact.allowed(defect, self.machine)).passed
+        ]
+        return finding.after(call)
+
+    def resembles(
+        self, case: Case, x: NDArray[Any], positions: NDArray[np.int64], y: NDArray[Any]
+    ) -> bool:
+        """Whether y is the rotation of x by these positions, for naming a mistake."""
+        exact = self.expect(case, x, positions)
+        return compare(y, exact.y, exact.allowed(self.loosest(case.dtype), self.machine)).passed
+
+    def rotate_and_judge(
+        self, case: Case, *, function: str = "apply_rotary", message: str = ""
+    ) -> Finding:
+        """Make the inputs of a case, rotate and judge."""
+        positions = case.make_positions()
+        x = case.make_x(positions)
+        y = self.rotate(case, x, positions, function=function, strided=case.strided)
+        return self.judge(case, x, positions, y, function=function, message=message)

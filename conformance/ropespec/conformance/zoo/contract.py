@@ -1,0 +1,141 @@
+"""Broken promises: dtype, shape, in-place writes, NaN, empty input, linearity, gradients."""
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.zoo.entry import wrong
+from ropespec.conformance.zoo.parts import rope
+
+__all__ = [
+    "aborts",
+    "clipped",
+    "gain",
+    "hangs",
+    "nan_spreads",
+    "normalised",
+    "not_an_array",
+    "overwrites_positions",
+    "overwrites_x",
+    "promoted",
+    "raises",
+    "refuses_empty",
+    "returns_x_at_zero",
+    "strides_ignored",
+    "swapped_axes",
+]
+
+Array = NDArray[Any]
+
+
+@wrong("M1", "x is overwritten.", "ROT-17.unwritten")
+def overwrites_x(x: Array, positions: Array) -> Array:
+    """Rotate in place."""
+    y = rope(x, positions)
+    x[...] = y
+    return y
+
+
+@wrong("", "positions are overwritten.", "ROT-17.unwritten")
+def overwrites_positions(x: Array, positions: Array) -> Array:
+    """Count on in the caller's array."""
+    y = rope(x, positions)
+    positions += 1
+    return y
+
+
+@wrong("", "The result is x itself when all positions are zero.", "ROT-17.unwritten")
+def returns_x_at_zero(x: Array, positions: Array) -> Array:
+    """Save a copy."""
+    return rope(x, positions) if positions.any() else x
+
+
+@wrong("D10", "The result of half-precision x is float32.", "ROT-17.dtype", dtypes=("bfloat16",))
+def promoted(x: Array, positions: Array) -> Array:
+    """Forget to cast back."""
+    return rope(x.astype(np.float32), positions)
+
+
+@wrong("", "The result is a list.", "ROT-17.dtype")
+def not_an_array(x: Array, positions: Array) -> Any:  # noqa: ANN401  # the mistake itself
+    """Return nested lists."""
+    return rope(x, positions).tolist()
+
+
+@wrong("X4", "Sequence and heads come back swapped.", "ROT-17.dtype")
+def swapped_axes(x: Array, positions: Array) -> Array:
+    """Return (B, H, S, D)."""
+    return np.ascontiguousarray(rope(x, positions).transpose(0, 2, 1, 3))
+
+
+@wrong("", "NaN reaches other pairs: a dense product adds 0 * NaN.", "ROT-16.not-a-number")
+def nan_spreads(x: Array, positions: Array) -> Array:
+    """Add zero times everything."""
+    with np.errstate(invalid="ignore"):
+        return (rope(x, positions) + 0 * x.sum(axis=-1, keepdims=True)).astype(x.dtype)
+
+
+@wrong("", "A zero-length axis raises.", "ROT-18.empty")
+def refuses_empty(x: Array, positions: Array) -> Array:
+    """Ask for the largest position of an empty array."""
+    positions.max()
+    if x.size == 0:
+        raise ValueError("zero-size array")
+    return rope(x, positions)
+
+
+@wrong("M3", "A strided x is read as contiguous memory.", "ROT-19.strides")
+def strides_ignored(x: Array, positions: Array) -> Array:
+    """Read the buffer from the first element on, whatever the strides."""
+    base = x
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    flat = base.reshape(-1)
+    start = (x.ctypes.data - base.ctypes.data) // x.itemsize
+    taken = flat[start : start + x.size]
+    return rope(taken.reshape(x.shape) if taken.size == x.size else x, positions)
+
+
+@wrong("K13", "A gain multiplies cos and sin.", "ROT-11.norm", "ROT-10.identity")
+def gain(x: Array, positions: Array) -> Array:
+    """Apply an attention factor that nobody asked for."""
+    return (rope(x, positions) * np.float32(1.1386)).astype(x.dtype)
+
+
+@wrong("", "x is normalised to its own length.", "ROT-15.linear")
+def normalised(x: Array, positions: Array) -> Array:
+    """Divide by the norm."""
+    y = rope(x, positions)
+    length = np.linalg.norm(y, axis=-1, keepdims=True)
+    return (y / np.where(length == 0, 1, length)).astype(x.dtype)
+
+
+@wrong("", "Large components are clipped.", "ROT-15.linear", "ROT-10.identity")
+def clipped(x: Array, positions: Array) -> Array:
+    """Saturate at 3."""
+    with np.errstate(invalid="ignore"):
+        return np.clip(rope(x, positions), -3, 3)
+
+
+@wrong("", "It raises.", "ROT-17.dtype")
+def raises(x: Array, positions: Array) -> Array:
+    """Give up."""
+    raise RuntimeError(f"no kernel for {x.shape} at {positions.shape}")
+
+
+@wrong("", "It never returns.", "FREQ-2.read-off")
+def hangs(x: Array, positions: Array) -> Array:
+    """Wait."""
+    while True:
+        time.sleep(3600)
+    return rope(x, positions)
+
+
+@wrong("", "It aborts its process.", "FREQ-2.read-off")
+def aborts(x: Array, positions: Array) -> Array:
+    """Call abort."""
+    os.abort()
+    return rope(x, positions)

@@ -1,0 +1,106 @@
+"""Wrong positions: offset, broadcast over rows, sign, range, kept between calls."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.zoo.entry import wrong
+from ropespec.conformance.zoo.parts import rope
+
+__all__ = [
+    "absolute_value",
+    "cached_by_length",
+    "clamped_at_zero",
+    "first_row_only_at_one_token",
+    "ignored_positions",
+    "largest_row",
+    "positions_from_1",
+    "row_0_for_all",
+    "single_position",
+    "table_of_2048",
+    "unsigned_16",
+]
+
+Array = NDArray[Any]
+
+
+@wrong("P3", "Positions start at 1.", "ROT-10.identity", "ROT-13.composition")
+def positions_from_1(x: Array, positions: Array) -> Array:
+    """Add one."""
+    return rope(x, positions + 1)
+
+
+@wrong("P1", "Positions are ignored: every call starts at 0.", "ROT-19.tokens", "FREQ-6.neighbours")
+def ignored_positions(x: Array, positions: Array) -> Array:
+    """Count from zero."""
+    return rope(x, np.broadcast_to(np.arange(x.shape[1]), positions.shape))
+
+
+@wrong("P4", "One position is used for the whole sequence.", "ROT-9.rows", "ROT-19.tokens")
+def single_position(x: Array, positions: Array) -> Array:
+    """Use the last position of each row."""
+    return rope(x, np.broadcast_to(positions[:, -1:], positions.shape))
+
+
+@wrong("P6", "The largest position of the batch is used in all rows.", "ROT-19.rows")
+def largest_row(x: Array, positions: Array) -> Array:
+    """Share one vector over a ragged batch."""
+    most = positions.max(axis=0, initial=0)
+    return rope(x, np.broadcast_to(most, positions.shape))
+
+
+@wrong("B5", "All rows use the positions of row 0.", "ROT-19.rows")
+def row_0_for_all(x: Array, positions: Array) -> Array:
+    """Ignore the batch index."""
+    return rope(x, np.broadcast_to(positions[:1], positions.shape))
+
+
+@wrong(
+    "B6", "With one token only the first row of the batch is turned.", "ROT-19.rows", "ROT-7.value"
+)
+def first_row_only_at_one_token(x: Array, positions: Array) -> Array:
+    """Forget the batch in the decode path."""
+    y = rope(x, positions)
+    if x.shape[1] == 1:
+        y[1:] = x[1:]
+    return y
+
+
+@wrong("", "Negative positions are clamped at zero.", "FREQ-6.negative", "ROT-12.inverse")
+def clamped_at_zero(x: Array, positions: Array) -> Array:
+    """Clip."""
+    return rope(x, np.maximum(positions, 0))
+
+
+@wrong("", "The sign of a position is lost.", "FREQ-6.negative", "ROT-12.inverse")
+def absolute_value(x: Array, positions: Array) -> Array:
+    """Take the distance."""
+    return rope(x, np.abs(positions))
+
+
+@wrong("C5", "Positions beyond a table of 2048 are clamped.", "FREQ-6.neighbours")
+def table_of_2048(x: Array, positions: Array) -> Array:
+    """Read the last row for all that is beyond."""
+    return rope(x, np.clip(positions, -2047, 2047))
+
+
+@wrong("", "Positions wrap at 16 bits.", "FREQ-6.neighbours")
+def unsigned_16(x: Array, positions: Array) -> Array:
+    """Store positions in int16."""
+    return rope(x, positions.astype(np.int16).astype(np.int64))
+
+
+_kept: dict[int, Array] = {}
+
+
+@wrong(
+    "C1",
+    "The cache is keyed by length alone and forgets the offset.",
+    "ROT-19.history",
+    "ROT-7.value",
+)
+def cached_by_length(x: Array, positions: Array) -> Array:
+    """Keep the first positions ever seen of each length."""
+    row = _kept.setdefault(x.shape[1], positions[:1].copy())
+    return rope(x, np.broadcast_to(row, positions.shape))

@@ -1,0 +1,128 @@
+"""Wrong precision: positions, frequencies, angles, tables or products with too few bits."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.zoo.entry import wrong
+from ropespec.conformance.zoo.parts import angles, half, inv_freq, rope
+
+__all__ = [
+    "angles_bfloat16",
+    "demoted_to_float32",
+    "inv_freq_bfloat16",
+    "inv_freq_float16",
+    "positions_bfloat16",
+    "positions_float16",
+    "products_bfloat16",
+    "table_bfloat16",
+    "table_float16",
+    "tf32_angles",
+    "usual_claiming_float64_angles",
+]
+
+Array = NDArray[Any]
+BF16 = ml_dtypes.bfloat16
+
+
+def _rounded(a: Array, dtype: Any) -> Array:  # noqa: ANN401  # a dtype of ml_dtypes
+    with np.errstate(over="ignore"):
+        return a.astype(dtype).astype(np.float32)
+
+
+def _turn(x: Array, angle: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        return half(x, np.cos(angle), np.sin(angle))
+
+
+@wrong("D2", "Positions are rounded to bfloat16.", "FREQ-6.neighbours", "JDG-3.precision")
+def positions_bfloat16(x: Array, positions: Array) -> Array:
+    """Integers above 256 collapse."""
+    return _turn(x, _rounded(positions, BF16)[..., None] * inv_freq(x.shape[-1]))
+
+
+@wrong(
+    "D2",
+    "Positions are rounded to float16.",
+    "FREQ-6.neighbours",
+    "JDG-3.precision",
+    max_position=60000,
+)
+def positions_float16(x: Array, positions: Array) -> Array:
+    """Integers above 2048 collapse."""
+    return _turn(x, _rounded(positions, np.float16)[..., None] * inv_freq(x.shape[-1]))
+
+
+@wrong("D1", "inv_freq is rounded to bfloat16.", "FREQ-2.read-off", "JDG-3.precision")
+def inv_freq_bfloat16(x: Array, positions: Array) -> Array:
+    """A module-wide cast reaches the buffer."""
+    theta = _rounded(inv_freq(x.shape[-1]), BF16)
+    return _turn(x, positions.astype(np.float32)[..., None] * theta)
+
+
+@wrong("D1", "inv_freq is rounded to float16.", "FREQ-2.read-off", "JDG-3.precision")
+def inv_freq_float16(x: Array, positions: Array) -> Array:
+    """A module-wide cast reaches the buffer."""
+    theta = _rounded(inv_freq(x.shape[-1]), np.float16)
+    return _turn(x, positions.astype(np.float32)[..., None] * theta)
+
+
+@wrong("D3", "The angles are rounded to bfloat16.", "JDG-3.precision", "FREQ-2.read-off")
+def angles_bfloat16(x: Array, positions: Array) -> Array:
+    """The product is made in bfloat16."""
+    theta = _rounded(inv_freq(x.shape[-1]), BF16)
+    return _turn(x, _rounded(_rounded(positions, BF16)[..., None] * theta, BF16))
+
+
+@wrong("D5", "The angles are products in TF32.", "JDG-3.precision", "FREQ-2.read-off")
+def tf32_angles(x: Array, positions: Array) -> Array:
+    """Both factors lose 13 bits, as in a matrix product under TF32."""
+
+    def tf32(a: Array) -> Array:
+        bits = np.ascontiguousarray(a, np.float32).view(np.uint32)
+        rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+        return rounded.view(np.float32)
+
+    return _turn(x, tf32(positions.astype(np.float32))[..., None] * tf32(inv_freq(x.shape[-1])))
+
+
+@wrong("D4", "The table of float32 x is stored in bfloat16.", "JDG-3.precision", "ROT-11.norm")
+def table_bfloat16(x: Array, positions: Array) -> Array:
+    """Round cos and sin."""
+    angle = angles(positions, x.shape[-1])
+    return half(x, _rounded(np.cos(angle), BF16), _rounded(np.sin(angle), BF16))
+
+
+@wrong("D4", "The table of float32 x is stored in float16.", "JDG-3.precision", "ROT-11.norm")
+def table_float16(x: Array, positions: Array) -> Array:
+    """Round cos and sin."""
+    angle = angles(positions, x.shape[-1])
+    return half(x, _rounded(np.cos(angle), np.float16), _rounded(np.sin(angle), np.float16))
+
+
+@wrong("D3", "Products of float32 x are made in bfloat16.", "ROT-10.identity", "JDG-3.precision")
+def products_bfloat16(x: Array, positions: Array) -> Array:
+    """Everything in bfloat16 but the result."""
+    return rope(x.astype(BF16), positions).astype(x.dtype)
+
+
+@wrong(
+    "", "float64 x goes through float32.", "ROT-10.identity", "JDG-3.precision", dtypes=("float64",)
+)
+def demoted_to_float32(x: Array, positions: Array) -> Array:
+    """Compute in float32 and cast back."""
+    return rope(x.astype(np.float32), positions).astype(x.dtype)
+
+
+@wrong(
+    "",
+    "Usual float32 angles, claimed to be float64 angles.",
+    "FREQ-9.far",
+    "JDG-3.precision",
+    precision="float64-angles",
+)
+def usual_claiming_float64_angles(x: Array, positions: Array) -> Array:
+    """Claim too much."""
+    return rope(x, positions)

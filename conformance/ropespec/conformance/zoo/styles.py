@@ -1,0 +1,171 @@
+"""Right implementations, in the ways people write them."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.zoo.entry import right
+from ropespec.conformance.zoo.parts import angles, half, interleaved, inv_freq, rope
+
+__all__ = [
+    "bhsd_order",
+    "complex_product",
+    "exp_log_frequencies",
+    "float64_angles",
+    "growing_table",
+    "partial_rotary",
+    "products_in_bfloat16",
+    "recurrence",
+    "sbhd_order",
+    "shared_vector",
+    "shd_order",
+    "table_in_dtype_of_x",
+    "usual_half",
+    "usual_interleaved",
+]
+
+Array = NDArray[Any]
+USUAL = {
+    "float32": "float32-angles",
+    "bfloat16": "float32-angles",
+    "float16": "float32-angles",
+}
+
+
+@right("Half-split with float32 angles, as most libraries write it.", USUAL)
+def usual_half(x: Array, positions: Array) -> Array:
+    """float32(position) * float32(inv_freq)."""
+    return rope(x, positions)
+
+
+@right("Interleaved with float32 angles.", USUAL, interleaved=True)
+def usual_interleaved(x: Array, positions: Array) -> Array:
+    """float32(position) * float32(inv_freq)."""
+    return rope(x, positions, pairs=True)
+
+
+@right(
+    "Angles and table in float64.",
+    {
+        "float64": "float64-angles",
+        "float32": "float64-angles",
+        "bfloat16": "float64-angles",
+        "float16": "float64-angles",
+    },
+    precision="float64-angles",
+)
+def float64_angles(x: Array, positions: Array) -> Array:
+    """Everything in float64 but x and the result."""
+    d = x.shape[-1]
+    angle = positions.astype(np.float64)[..., None] * 10000.0 ** (-np.arange(0, d, 2) / d)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+@right("Frequencies as exp of a logarithm, base 500000.", USUAL, base=500000.0)
+def exp_log_frequencies(x: Array, positions: Array) -> Array:
+    """exp(-2i/d ln base) in float32."""
+    d = x.shape[-1]
+    step = np.float32(np.log(500000.0) / d)
+    theta = np.exp(-np.arange(0, d, 2, dtype=np.float32) * step)
+    angle = positions.astype(np.float32)[..., None] * theta
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+@right(
+    "Each frequency from the one before.",
+    {"float32": "float32-recurrence"},
+    interleaved=True,
+    head_dims=(128,),
+)
+def recurrence(x: Array, positions: Array) -> Array:
+    """theta *= ratio, in float32."""
+    d = x.shape[-1]
+    ratio = np.float32(10000.0 ** (-2.0 / d))
+    theta = np.ones(d // 2, np.float32)
+    for i in range(1, d // 2):
+        theta[i] = theta[i - 1] * ratio
+    angle = positions.astype(np.float32)[..., None] * theta
+    return interleaved(x, np.cos(angle), np.sin(angle))
+
+
+@right("A product of complex64 numbers.", USUAL, interleaved=True)
+def complex_product(x: Array, positions: Array) -> Array:
+    """View pairs as complex numbers."""
+    angle = angles(positions, x.shape[-1])[..., None, :]
+    turn = np.cos(angle) + np.complex64(1j) * np.sin(angle)
+    pairs = np.ascontiguousarray(x.astype(np.float32)).view(np.complex64)
+    with np.errstate(invalid="ignore"):
+        y = pairs.real * turn.real - pairs.imag * turn.imag
+        z = pairs.real * turn.imag + pairs.imag * turn.real
+    return np.stack([y, z], axis=-1).reshape(x.shape).astype(x.dtype)
+
+
+@right(
+    "cos and sin are rounded to the dtype of x, products in float32.",
+    {"bfloat16": "bf16-table"},
+)
+def table_in_dtype_of_x(x: Array, positions: Array) -> Array:
+    """A table in bfloat16 for bfloat16 x."""
+    angle = angles(positions, x.shape[-1])
+    c, s = (t.astype(x.dtype).astype(np.float32) for t in (np.cos(angle), np.sin(angle)))
+    return half(x, c, s)
+
+
+@right("Everything after the angle in bfloat16.", {"bfloat16": "bf16-arithmetic"})
+def products_in_bfloat16(x: Array, positions: Array) -> Array:
+    """Table, products and sum in bfloat16."""
+    angle = angles(positions, x.shape[-1])
+    return half(
+        x, np.cos(angle).astype(ml_dtypes.bfloat16), np.sin(angle).astype(ml_dtypes.bfloat16)
+    )
+
+
+@right("The first 8 of 24 components turn.", USUAL, rotary_dim=8, head_dims=(24,))
+def partial_rotary(x: Array, positions: Array) -> Array:
+    """Turn a part and pass the rest through."""
+    return np.concatenate([rope(x[..., :8], positions), x[..., 8:]], axis=-1)
+
+
+@right("Axes batch, heads, sequence, head_dim.", USUAL, axes="bhsd")
+def bhsd_order(x: Array, positions: Array) -> Array:
+    """Rotate (B, H, S, D)."""
+    return rope(x.transpose(0, 2, 1, 3), positions).transpose(0, 2, 1, 3)
+
+
+@right("Axes sequence, batch, heads, head_dim.", USUAL, axes="sbhd")
+def sbhd_order(x: Array, positions: Array) -> Array:
+    """Rotate (S, B, H, D)."""
+    return rope(x.transpose(1, 0, 2, 3), positions).transpose(1, 0, 2, 3)
+
+
+@right("No batch axis.", USUAL, axes="shd")
+def shd_order(x: Array, positions: Array) -> Array:
+    """Rotate (S, H, D)."""
+    return rope(x, positions)
+
+
+@right("One position vector for the whole batch.", USUAL, shared_positions=True)
+def shared_vector(x: Array, positions: Array) -> Array:
+    """Rotate (B, S, H, D) by (S,)."""
+    return rope(x, positions)
+
+
+_table: dict[int, Array] = {}
+
+
+@right(
+    "A table that grows with the largest position seen.",
+    {"float32": "float32-angles"},
+    max_position=4095,
+    negative_positions=False,
+)
+def growing_table(x: Array, positions: Array) -> Array:
+    """Look cos and sin up."""
+    d = x.shape[-1]
+    needed = int(positions.max(initial=0)) + 1
+    if d not in _table or len(_table[d]) < needed:
+        _table[d] = np.arange(needed, dtype=np.float32)[:, None] * inv_freq(d)
+    angle = _table[d][positions]
+    return half(x, np.cos(angle), np.sin(angle))

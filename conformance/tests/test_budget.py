@@ -1,0 +1,180 @@
+"""The error budgets are sound and tight, and tell the precision classes apart."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from ropespec.conformance.judge.budget import Machine, rounding
+from ropespec.conformance.judge.precision import DEFECTS, PRECISIONS, legitimate
+from ropespec.conformance.judge.rotation import Rotation, from_pairs, pairs_of
+from ropespec.conformance.judge.values import make_values, numpy_dtype
+
+BF16 = ml_dtypes.bfloat16
+MACHINE = Machine()
+DIM = 128
+ALL = {**PRECISIONS, **DEFECTS}
+
+
+def angle(kind, positions, base):
+    """Compute the angles as an implementation of the class would."""
+    theta64 = base ** (-np.arange(0, DIM, 2) / DIM)
+    exponent = np.arange(0, DIM, 2, dtype=np.float32) / np.float32(DIM)
+    theta = (np.float32(1) / np.float32(base) ** exponent).astype(np.float32)
+    m = positions.astype(np.float32)[..., None]
+
+    def low(a, dtype):
+        return a.astype(dtype).astype(np.float32)
+
+    def tf32(a):
+        bits = a.astype(np.float32).view(np.uint32) + np.uint32(0x1000)
+        return (bits & np.uint32(0xFFFFE000)).view(np.float32)
+
+    match kind:
+        case "float64":
+            return positions.astype(np.float64)[..., None] * theta64
+        case "recurrence":
+            ratio = np.float32(base ** (-2.0 / DIM))
+            steps = np.concatenate([[np.float32(1)], np.full(DIM // 2 - 1, ratio)])
+            return m * np.multiply.accumulate(steps.astype(np.float32))
+        case "tf32":
+            return tf32(m) * tf32(theta)
+        case "bf16-inv_freq":
+            return m * low(theta, BF16)
+        case "float16-inv_freq":
+            return m * low(theta, np.float16)
+        case "bf16-angles":
+            return low(low(m, BF16) * low(theta, BF16), BF16)
+        case "float16-angles":
+            return low(low(m, np.float16) * low(theta, np.float16), np.float16)
+    return m * theta
+
+
+def table(kind, a):
+    """cos and sin of the angles; the fast pair errs by up to 2^-21."""
+    c, s = np.cos(a), np.sin(a)
+    if kind == "fast":
+        wobble = np.float32(2.0**-21.5) * np.sin(1e4 * a.astype(np.float64)).astype(np.float32)
+        c, s = c + wobble, s - wobble
+    return c, s
+
+
+def implementation(precision, x, positions, base):
+    """Rotate half-split x exactly as the class says."""
+    working = np.float64 if x.dtype == np.float64 else np.float32
+    c, s = table(precision.angle, angle(precision.angle, positions, base))
+    arithmetic = numpy_dtype(precision.arithmetic) if precision.arithmetic else np.dtype(working)
+    stored = numpy_dtype(precision.table) if precision.table else arithmetic
+    c, s = (t.astype(stored).astype(arithmetic)[..., None, :] for t in (c, s))
+    a, b = (part.astype(arithmetic) for part in pairs_of(x, DIM, interleaved=False))
+    y1, y2 = a * c - b * s, a * s + b * c
+    return from_pairs(y1, y2, x[..., DIM:], interleaved=False).astype(x.dtype)
+
+
+def inputs(dtype, kind, seed, base, limit=2**17):
+    """Draw x of shape (4, 64, 2, 128) and positions, log-uniform below `limit`."""
+    rng = np.random.default_rng(seed)
+    positions = np.exp(rng.uniform(0, np.log(limit), (4, 64))).astype(np.int64)
+    x = make_values(
+        kind,
+        (4, 64, 2, DIM),
+        dtype,
+        seed,
+        positions=positions,
+        interleaved=False,
+        base=base,
+        rotary_dim=DIM,
+    )
+    return x, positions
+
+
+def worst(precision, judged_as, dtype, seeds=(0, 1), bases=(1e4, 5e5), kinds=("normal", "heavy", "null"), far=2**17):
+    """Return the largest error / budget of an implementation of one class judged as another."""
+    ratio = 0.0
+    for seed in seeds:
+        for base in bases:
+            for kind in kinds:
+                limit = min(far, 60000) if "float16" in precision.angle else far
+                x, positions = inputs(dtype, kind, seed, base, limit)
+                y = implementation(precision, x, positions, base)
+                exact = Rotation.of(x, positions, interleaved=False, base=base)
+                ratio = max(ratio, exact.ratios(y, judged_as, MACHINE).max())
+    return ratio
+
+
+HOLDS = [
+    (name, dtype)
+    for name in PRECISIONS
+    for dtype in ("float64", "float32", "bfloat16", "float16")
+    if not (dtype == "float64" and name != "float64-angles")
+    and not (dtype == "float16" and name.startswith("bf16"))
+    and not (dtype == "bfloat16" and name.startswith("float16"))
+] + [(name, "float32") for name in DEFECTS]
+
+
+@pytest.mark.parametrize(("name", "dtype"), HOLDS)
+def test_an_implementation_of_a_class_stays_within_its_budget_and_needs_a_quarter_of_it(
+    name, dtype
+):
+    """Sound: no output of 786,432 exceeds its budget; tight: some output needs a quarter of it."""
+    ratio = worst(ALL[name], ALL[name], dtype)
+
+    assert ratio <= 1.0
+    assert ratio >= 0.25
+
+
+LOWER = [
+    ("float32-angles", "float64-angles", "float32"),
+    ("float32-angles", "float64-angles", "bfloat16"),
+    ("float32-recurrence", "float32-angles", "float32"),
+    ("fast-sincos", "float32-angles", "float32"),
+    ("float16-table", "fast-sincos", "float32"),
+    ("bf16-table", "fast-sincos", "bfloat16"),
+    ("bf16-table", "float16-table", "float32"),
+    ("float16-table", "fast-sincos", "float16"),
+    ("bf16-arithmetic", "bf16-table", "bfloat16"),
+    ("float16-arithmetic", "float16-table", "float16"),
+    ("bf16-inv_freq", "bf16-arithmetic", "bfloat16"),
+    ("float16-inv_freq", "float16-arithmetic", "float16"),
+    ("bf16-angles", "bf16-arithmetic", "bfloat16"),
+    ("float16-angles", "float16-arithmetic", "float16"),
+    ("bf16-angles", "bf16-inv_freq", "float32"),
+    ("tf32-angles", "fast-sincos", "float32"),
+]
+
+
+@pytest.mark.parametrize(("lower", "higher", "dtype"), LOWER)
+def test_a_lower_class_exceeds_the_budget_of_a_higher_one(lower, higher, dtype):
+    """An implementation of the lower class is told from the higher one, also behind a half store."""
+    assert worst(ALL[lower], ALL[higher], dtype) > 1.0
+
+
+def test_null_probes_see_what_a_coarse_result_hides():
+    """Below position 128, bfloat16 results hide a float32 angle from normal x, not from null x."""
+    float32, float64 = PRECISIONS["float32-angles"], PRECISIONS["float64-angles"]
+    plain = worst(float32, float64, "bfloat16", kinds=("normal",), far=128)
+    probed = worst(float32, float64, "bfloat16", kinds=("null",), far=128)
+
+    assert plain < 2.0
+    assert probed > 5.0
+
+
+def test_rounding_bounds_any_angle():
+    """What is left of the budget without the angle bounds the length of every pair."""
+    precision = PRECISIONS["float32-angles"]
+    x, positions = inputs("float32", "normal", 3, 1e4, 2**20)
+    y = implementation(precision, x, positions, 1e4)
+    before, after = (np.hypot(*pairs_of(v.astype(np.float64), DIM, interleaved=False)) for v in (x, y))
+    allowed = np.sqrt(2) * rounding(before, precision, "float32", MACHINE)
+
+    assert np.abs(after - before).max() > 0
+    assert (np.abs(after - before) <= allowed).all()
+    assert not (np.abs(after * (1 + 2.0**-19) - before) <= allowed).all()
+
+
+def test_legitimate_classes_lose_no_more_than_the_dtype_of_x():
+    """Unclaimed, float64 x passes under one class only; a claim replaces the list."""
+    assert [item.name for item in legitimate("float64")] == ["float64-angles"]
+    assert [item.name for item in legitimate("float32")][-1] == "fast-sincos"
+    assert "bf16-table" in [item.name for item in legitimate("bfloat16")]
+    assert "float16-table" not in [item.name for item in legitimate("bfloat16")]
+    assert [item.name for item in legitimate("float32", "bf16-table")] == ["bf16-table"]

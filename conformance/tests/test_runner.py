@@ -1,0 +1,209 @@
+"""The runner turns cases into one result per check, reproducibly."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from ropespec.conformance.case import Case, Space, cases
+from ropespec.conformance.judge.finding import broken, held
+from ropespec.conformance.judge.values import POSITIONS, VALUES
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.registry import Check
+from ropespec.conformance.results import Status
+from ropespec.conformance.runner import Plan, run_check, select
+from ropespec.conformance.subject.errors import SubjectCrashed, SubjectRaised, SubjectTimeout
+from ropespec.conformance.trial import Trial
+
+HALF = Profile(layouts=(False,))
+
+
+class Nobody:
+    """A session that is never called."""
+
+    profile = HALF
+    target = "nobody.py:nothing"
+    offers = {"apply_rotary": None}
+    environment = {}
+
+
+def planted(judge, **changes):
+    """Make a check of a judge."""
+    values = {
+        "id": "ROT-6.planted",
+        "clause": "ROT-6",
+        "sentence": "Something is wrong.",
+        "needs": (),
+        "properties": (),
+        "space": Space(),
+        "judge": judge,
+        "applies": lambda _: None,
+        "share": 1.0,
+        "explain": None,
+    }
+    return Check(**(values | changes))
+
+
+def drawn(profile, space, number, count=40):
+    """Draw cases as the runner does."""
+    seen = []
+
+    @seed(number)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases(profile, frozenset(), space))
+    def collect(case):
+        seen.append(case)
+
+    collect()
+    return seen
+
+
+def test_a_check_without_failures_passes_and_counts_its_cases():
+    """A pass says how many cases were run and how close the worst came."""
+    ratios = iter(np.linspace(0.1, 0.4, 1000))
+    result = run_check(planted(lambda *_: held(float(next(ratios)))), Trial(Nobody()), Plan())
+
+    assert result.status is Status.PASS
+    assert result.examples >= 20
+    assert 0.1 <= result.worst < 0.4
+
+
+def test_the_smallest_failing_case_is_reported():
+    """A fault that needs three rows and position 5 is reported at just that case."""
+
+    def judge(_, case):
+        return broken("too many rows") if case.batch >= 3 and case.start >= 5 else held()
+
+    result = run_check(planted(judge), Trial(Nobody()), Plan())
+
+    assert result.status is Status.FAIL
+    assert result.message == "too many rows"
+    smallest = result.counterexample.case
+    assert (smallest["batch"], smallest["seq"], smallest["heads"]) == (3, 1, 1)
+    assert (smallest["start"], smallest["head_dim"], smallest["seed"]) == (5, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (SubjectRaised(("ValueError", "Exception"), "no"), Status.ERROR),
+        (SubjectCrashed("died of SIGABRT", "last words"), Status.CRASH),
+        (SubjectTimeout("no answer within 1 s"), Status.TIMEOUT),
+    ],
+)
+def test_an_error_a_crash_and_a_timeout_are_results(error, status):
+    """What became of the subject is the status, its words are the message."""
+    calls = []
+
+    def judge(*_):
+        calls.append(1)
+        raise error
+
+    result = run_check(planted(judge), Trial(Nobody()), Plan())
+
+    assert result.status is status
+    assert error.message in result.message
+    if status is not Status.ERROR:
+        assert len(calls) == 1, "a lost worker is not lost again for a smaller case"
+
+
+def test_a_check_that_does_not_apply_is_skipped_with_the_reason():
+    """Nothing that did not run is a pass."""
+    check = planted(lambda *_: held(), applies=lambda _: "not today")
+    result = run_check(check, Trial(Nobody()), Plan())
+
+    assert (result.status, result.message, result.examples) == (Status.SKIP, "not today", 0)
+
+
+def test_an_error_of_our_own_is_not_blamed_on_the_subject():
+    """A fault inside a check is raised, not reported as a finding."""
+
+    def judge(*_):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_check(planted(judge), Trial(Nobody()), Plan())
+
+
+def test_the_same_seed_gives_the_same_cases_in_another_process():
+    """Cases depend on the seed alone, not on the process or its hash seed."""
+    script = (
+        "from test_runner import HALF, drawn\n"
+        "from ropespec.conformance.case import Space\n"
+        "print(drawn(HALF, Space(), 7))"
+    )
+    folder = __file__.rsplit("/", 1)[0]
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env={"PATH": "", "PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(sys.path)},
+        ).stdout
+        for hash_seed in ("0", "1")
+    }
+
+    assert outputs == {f"{drawn(HALF, Space(), 7)}\n"}
+    assert drawn(HALF, Space(), 7) != drawn(HALF, Space(), 8)
+
+
+PROFILES = [
+    HALF,
+    Profile(layouts=(True,), rotary_dim=6, head_dims=(8, 10)),
+    Profile(layouts=(True, False), axes="shd", max_position=9),
+    Profile(layouts=(False,), negative_positions=False, shared_positions=True),
+    Profile(layouts=(False,), array="jax", max_position=2**31 - 1),
+]
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=range(len(PROFILES)))
+def test_no_case_leaves_the_profile(profile):
+    """Shapes, positions and dtypes stay within what is claimed."""
+    space = Space(values=VALUES, positions=POSITIONS, min_seq=2, partial=True)
+    for case in drawn(profile, space, 1, count=150):
+        positions = case.make_positions()
+        x = case.make_x(positions)
+        assert x.shape == case.shape
+        assert x.dtype.name == case.dtype
+        assert case.head_dim in profile.head_dims
+        assert np.abs(positions).max() <= profile.max_position
+        assert profile.negative_positions or positions.min() >= 0
+        if profile.axes == "shd":
+            assert case.batch == 1
+        if profile.shared_positions:
+            assert (positions == positions[0]).all()
+
+
+def test_jax_cases_come_from_a_small_pool_of_shapes():
+    """A compiler pays for each new shape."""
+    shapes = {case.shape for case in drawn(PROFILES[-1], Space(), 3, count=200)}
+
+    assert 4 <= len(shapes) <= 8
+
+
+def test_select_by_clause_check_and_chapter():
+    """A plan names clauses, checks or chapters; anything else is refused with one line."""
+    assert {c.id for c in select(Plan(only=("ROT-10",)))} == {"ROT-10.identity"}
+    assert {c.id for c in select(Plan(only=("rot-10.IDENTITY",)))} == {"ROT-10.identity"}
+    assert {c.clause[:3] for c in select(Plan(only=("derivation",)))} == {"DER"}
+    with pytest.raises(ValueError, match="no check is called 'ROT-999'; give a clause"):
+        select(Plan(only=("ROT-999",)))
+
+
+def test_cases_are_frozen_and_print_as_plain_values():
+    """A case can be a key, and goes into JSON as it is."""
+    case = drawn(HALF, Space(), 1, count=5)[0]
+
+    assert isinstance(case, Case)
+    assert hash(case) == hash(case)
+    assert set(case.as_dict()) == set(Case.__dataclass_fields__)
