@@ -3,7 +3,7 @@
 An angle is a fraction of a turn. With T_i = round(theta_i / (2 pi) * 2^64), the fraction at
 position m is (m * T_i) mod 2^64, exact in integers however large m is; int64 and uint64 wrap by
 themselves. cos and sin then see an angle within half a turn, so their error does not grow with m:
-it is below |m| * 2^-65 turns, 3.4e-10 radians at position 2^31.
+it is below |m| * 2^-65 turns, 3.7e-10 radians at position 2^31.
 """
 
 import functools

@@ -1,0 +1,106 @@
+"""What the chapters share: dtypes, and reading arrays and positions."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ropespec.backends.positions import read_positions
+from ropespec.spec.arguments import (
+    ArrayFacts,
+    check_array_type,
+    check_float_array,
+    check_positions,
+)
+
+__all__ = [
+    "EXACT",
+    "Array",
+    "Limbs",
+    "Positions",
+    "arithmetic",
+    "check_array",
+    "check_floats",
+    "default_dtype",
+    "limbs_of",
+    "positions_of",
+    "traced",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Array = jax.Array
+
+Dtype = np.dtype[Any]
+
+Positions = Array | np.ndarray[Any, Any]
+"""Checked positions: a traced or concrete `jax.Array`, or a NumPy array."""
+
+Limbs = tuple[Array, Array]
+"""A 64-bit integer as its low and its high 32 bits, both uint32: JAX has no int64 by default."""
+
+EXACT = lax.Precision.HIGHEST
+"""Products of matrices in full float32: by default accelerators multiply in less."""
+
+
+def check_array(name: str, value: object) -> None:
+    """Require a `jax.Array`, which a traced array is too."""
+    check_array_type(name, value, jax.Array, "jax.Array")
+
+
+def check_floats(name: str, value: object, *, ndim: int) -> ArrayFacts:
+    """Require a `jax.Array` of a floating-point dtype with at least `ndim` axes."""
+    check_array(name, value)
+    return check_float_array(name, value, ndim=ndim)
+
+
+def default_dtype() -> Dtype:
+    """Return float64 where JAX has it switched on, else float32."""
+    return np.dtype(jnp.result_type(float))
+
+
+def arithmetic(dtype: Dtype) -> Dtype:
+    """Return float64 for float64, float32 for everything narrower (decision 9)."""
+    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
+
+
+def positions_of(value: object, name: str = "positions") -> Positions:
+    """Require positions: a `jax.Array` as it is, anything else as a NumPy array."""
+    if isinstance(value, jax.Array):
+        check_positions(value, name)
+        return value
+    return read_positions(value, name)
+
+
+def limbs_of(positions: Positions) -> Limbs:
+    """Split positions into two limbs, in two's complement.
+
+    NumPy integers are split in NumPy: an int64 that becomes a `jax.Array` outside x64 wraps.
+    """
+    if isinstance(positions, np.ndarray):
+        wide = positions.astype(np.int64).view(np.uint64)
+        low, high = wide & np.uint64(2**32 - 1), wide >> np.uint64(32)
+        return jnp.asarray(low.astype(np.uint32)), jnp.asarray(high.astype(np.uint32))
+    if positions.dtype == np.int64:
+        both = lax.bitcast_convert_type(positions, jnp.uint32)
+        return both[..., 0], both[..., 1]
+    if jnp.issubdtype(positions.dtype, jnp.unsignedinteger):
+        unsigned = positions.astype(jnp.uint32)
+        return unsigned, jnp.zeros_like(unsigned)
+    signed = positions.astype(jnp.int32)
+    return lax.bitcast_convert_type(signed, jnp.uint32), lax.bitcast_convert_type(
+        signed >> 31, jnp.uint32
+    )
+
+
+def traced(*static: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Compile a function with `jax.jit`, with these arguments static, and keep its type."""
+    return cast(
+        "Callable[[Callable[P, R]], Callable[P, R]]",
+        functools.partial(jax.jit, static_argnames=static),
+    )

@@ -1,0 +1,40 @@
+"""The absolute embedding of the Transformer paper (chapter `sinusoidal`)."""
+
+from numpy.typing import ArrayLike
+
+from ropespec.backends.jax.arrays import Array, default_dtype, limbs_of, positions_of
+from ropespec.backends.jax.frequencies import unit_circle
+from ropespec.backends.jax.rotation import join_pairs
+from ropespec.spec.arguments import check_base, check_dim
+
+__all__ = ["sinusoidal_embedding"]
+
+
+def sinusoidal_embedding(positions: ArrayLike, dim: int, base: float = 10000.0) -> Array:
+    """sin(m theta_i) at component 2i, cos(m theta_i) at 2i+1 (SIN-1; F-025, F-026).
+
+    Parameters
+    ----------
+    positions : array_like of int
+        Any shape; either sign.
+    dim : int
+        Even, at least 2.
+    base : float
+        Above 1.
+
+    Returns
+    -------
+    jax.Array, shape positions.shape + (dim,)
+        By exact phase (FREQ-9): float64 if JAX has it switched on, else float32.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `positions` or `dim` are not integers, or `base` is no number.
+    ArgumentValueError
+        If `dim` is odd or below 2, or `base` not finite or not above 1.
+    """
+    m = positions_of(positions)
+    dim, base = check_dim(dim), check_base(base)
+    cos, sin = unit_circle(limbs_of(m), dim, base, default_dtype())
+    return join_pairs(sin, cos, interleaved=True)

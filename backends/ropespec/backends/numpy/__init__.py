@@ -1,0 +1,50 @@
+"""The shared API in NumPy, fast: exact phase, blocks that fit the cache, no needless copies."""
+
+from ropespec.backends.numpy.attention import attention
+from ropespec.backends.numpy.complex_plane import from_complex, to_complex
+from ropespec.backends.numpy.decay import decay_bound
+from ropespec.backends.numpy.frequencies import angles, cos_sin, inv_freq
+from ropespec.backends.numpy.projection import project_key, project_query, project_value
+from ropespec.backends.numpy.published import (
+    apply_rotary_emb,
+    precompute_freqs_cis,
+    reshape_for_broadcast,
+    rope,
+    sinusoidal_position_embedding,
+)
+from ropespec.backends.numpy.relative import relative_score
+from ropespec.backends.numpy.rotation import (
+    apply_rotary,
+    apply_rotary_complex,
+    apply_rotary_dense,
+    half_to_interleaved,
+    interleaved_to_half,
+    rotation_matrix,
+)
+from ropespec.backends.numpy.sinusoidal import sinusoidal_embedding
+
+__all__ = [
+    "angles",
+    "apply_rotary",
+    "apply_rotary_complex",
+    "apply_rotary_dense",
+    "apply_rotary_emb",
+    "attention",
+    "cos_sin",
+    "decay_bound",
+    "from_complex",
+    "half_to_interleaved",
+    "interleaved_to_half",
+    "inv_freq",
+    "precompute_freqs_cis",
+    "project_key",
+    "project_query",
+    "project_value",
+    "relative_score",
+    "reshape_for_broadcast",
+    "rope",
+    "rotation_matrix",
+    "sinusoidal_embedding",
+    "sinusoidal_position_embedding",
+    "to_complex",
+]

@@ -1,0 +1,107 @@
+"""f_q, f_k and f_v with their weights (chapter `projection`)."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ropespec.backends.numpy.arrays import Array, check_floats, quiet
+from ropespec.backends.numpy.rotation import apply_rotary
+from ropespec.backends.positions import read_positions
+from ropespec.backends.xp import projection as generic
+from ropespec.spec.arguments import (
+    check_base,
+    check_dim,
+    check_flag,
+    check_positions_fit,
+    check_weight,
+    facts,
+)
+
+__all__ = ["project_key", "project_query", "project_value"]
+
+
+def project_query(
+    x: Array, positions: ArrayLike, weight: Array, *, interleaved: bool, base: float = 10000.0
+) -> Array:
+    """f_q(x_m, m) = R_m W_q x_m (PROJ-1; F-087).
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (..., S, d_in)
+        Token vectors.
+    positions : array_like of int, shape (S,) or (..., S)
+        Position of every token; either sign.
+    weight : ndarray, shape (H, D, d_in)
+        One matrix a head, of the dtype of `x`; D even.
+    interleaved : bool
+        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+    base : float
+        Above 1.
+
+    Returns
+    -------
+    ndarray, shape (..., S, H, D)
+        Of the dtype of `x`, rounded once at the end.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If an argument has the wrong type or dtype, or `weight` not the dtype of `x`.
+    ArgumentValueError
+        If a value or shape is not allowed, or the shapes do not fit each other.
+    """
+    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+
+
+def project_key(
+    x: Array, positions: ArrayLike, weight: Array, *, interleaved: bool, base: float = 10000.0
+) -> Array:
+    """f_k(x_n, n) = R_n W_k x_n, the same map with the weight of the keys (PROJ-1; F-087).
+
+    Parameters, result and errors as in `project_query`.
+    """
+    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+
+
+def project_value(x: Array, weight: Array) -> Array:
+    """f_v(x_n) = W_v x_n, not rotated (PROJ-2; F-080).
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (..., S, d_in)
+        Token vectors.
+    weight : ndarray, shape (H, E, d_in)
+        One matrix a head, of the dtype of `x`.
+
+    Returns
+    -------
+    ndarray, shape (..., S, H, E)
+        Of the dtype of `x`, rounded once at the end.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError
+        As `project_query` does.
+    """
+    found = check_floats("x", x, ndim=2)
+    check_floats("weight", weight, ndim=1)
+    check_weight(weight, found)
+    with quiet():
+        out: Array = generic.project(np, x, weight).astype(x.dtype, copy=False)
+    return out
+
+
+def _project_rotated(
+    x: Array, positions: ArrayLike, weight: Array, *, interleaved: bool, base: float
+) -> Array:
+    found = check_floats("x", x, ndim=2)
+    check_floats("weight", weight, ndim=1)
+    m = read_positions(positions)
+    check_flag("interleaved", interleaved)
+    base = check_base(base)
+    check_dim(check_weight(weight, found).shape[1], "head_dim")
+    check_positions_fit(facts(m), found.shape[:-1])
+    with quiet():
+        out: Array = generic.project_rotated(
+            np, x, m, weight, apply_rotary, interleaved=interleaved, base=base
+        )
+    return out

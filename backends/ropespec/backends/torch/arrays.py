@@ -1,0 +1,67 @@
+"""What the chapters share: dtypes, and reading tensors and positions."""
+
+from typing import Any
+
+import torch
+from numpy.typing import ArrayLike
+
+from ropespec.backends.positions import read_positions
+from ropespec.spec.arguments import (
+    ArrayFacts,
+    check_array_type,
+    check_base,
+    check_float_array,
+    check_positions,
+)
+
+__all__ = [
+    "Positions",
+    "arithmetic",
+    "base_of",
+    "check_array",
+    "check_floats",
+    "on_device",
+    "positions_of",
+]
+
+Positions = torch.Tensor | ArrayLike
+"""A tensor of integers, a NumPy array, one integer, or nested sequences of integers."""
+
+
+def check_array(name: str, value: object) -> None:
+    """Require a `torch.Tensor`."""
+    check_array_type(name, value, torch.Tensor, "torch.Tensor")
+
+
+def check_floats(name: str, value: object, *, ndim: int) -> ArrayFacts:
+    """Require a `torch.Tensor` of a floating-point dtype with at least `ndim` axes."""
+    check_array(name, value)
+    return check_float_array(name, value, ndim=ndim)
+
+
+def base_of(base: object, name: str = "base") -> float:
+    """Require a base above 1 that is a number, also where `torch.compile` makes it a symbol."""
+    if torch.compiler.is_compiling() and isinstance(base, float):
+        # A compiler has loaded this already; loading it with torch would cost half a second.
+        from torch.fx.experimental.symbolic_shapes import guard_scalar  # noqa: PLC0415  # see above
+
+        base = guard_scalar(base)
+    return check_base(base, name)
+
+
+def positions_of(value: object, name: str = "positions") -> Any:  # noqa: ANN401  # a tensor or an array
+    """Require positions: a tensor as it is, anything else as a NumPy array."""
+    if isinstance(value, torch.Tensor):
+        check_positions(value, name)
+        return value
+    return read_positions(value, name)
+
+
+def on_device(positions: Any, device: torch.device | None) -> torch.Tensor:  # noqa: ANN401  # as above
+    """Move checked positions to `device` as int64; None leaves a tensor where it is."""
+    return torch.as_tensor(positions, dtype=torch.int64, device=device)
+
+
+def arithmetic(dtype: torch.dtype) -> torch.dtype:
+    """Return float64 for float64, float32 for everything narrower (decision 9)."""
+    return torch.float64 if dtype == torch.float64 else torch.float32

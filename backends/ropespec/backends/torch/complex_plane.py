@@ -1,0 +1,59 @@
+"""Pairs of components as complex numbers (chapter `complex_plane`)."""
+
+import torch
+
+from ropespec.backends.torch.arrays import arithmetic, check_array, check_floats
+from ropespec.backends.torch.rotation import join_pairs, split_pairs
+from ropespec.spec.arguments import check_complex, check_dim
+
+__all__ = ["from_complex", "to_complex"]
+
+
+def to_complex(x: torch.Tensor) -> torch.Tensor:
+    """x_2i + i x_2i+1 for every pair (CPLX-8; F-060).
+
+    Parameters
+    ----------
+    x : torch.Tensor of float, shape (..., d)
+        d even, at least 2.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., d/2)
+        complex128 for float64, complex64 for anything narrower.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `x` is no float tensor.
+    ArgumentValueError
+        If `x` has no axis, or an odd or zero number of components.
+    """
+    found = check_floats("x", x, ndim=1)
+    check_dim(found.shape[-1], "head_dim")
+    return torch.complex(*split_pairs(x.to(arithmetic(x.dtype)), interleaved=True))
+
+
+def from_complex(z: torch.Tensor) -> torch.Tensor:
+    """Undo `to_complex` (CPLX-8; F-060).
+
+    Parameters
+    ----------
+    z : torch.Tensor of complex, shape (..., d/2)
+        complex64 or complex128.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., d)
+        float64 for complex128, float32 for complex64.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `z` is no complex tensor.
+    ArgumentValueError
+        If `z` has no axis.
+    """
+    check_array("z", z)
+    check_complex("z", z, ndim=1)
+    return join_pairs(z.real, z.imag, interleaved=True)

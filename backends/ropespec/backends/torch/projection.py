@@ -1,0 +1,121 @@
+"""f_q, f_k and f_v with their weights (chapter `projection`)."""
+
+import torch
+
+from ropespec.backends.torch.arrays import (
+    Positions,
+    arithmetic,
+    base_of,
+    check_floats,
+    on_device,
+    positions_of,
+)
+from ropespec.backends.torch.rotation import rotate
+from ropespec.spec.arguments import (
+    check_dim,
+    check_flag,
+    check_positions_fit,
+    check_weight,
+    facts,
+)
+
+__all__ = ["project_key", "project_query", "project_value"]
+
+
+def project_query(
+    x: torch.Tensor,
+    positions: Positions,
+    weight: torch.Tensor,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+) -> torch.Tensor:
+    """f_q(x_m, m) = R_m W_q x_m (PROJ-1; F-087).
+
+    Parameters
+    ----------
+    x : torch.Tensor of float, shape (..., S, d_in)
+        Token vectors.
+    positions : tensor or array_like of int, shape (S,) or (..., S)
+        Position of every token; either sign.
+    weight : torch.Tensor, shape (H, D, d_in)
+        One matrix a head, of the dtype of `x`; D even.
+    interleaved : bool
+        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+    base : float
+        Above 1.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., S, H, D)
+        Of the dtype of `x`, rounded once at the end.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If an argument has the wrong type or dtype, or `weight` not the dtype of `x`.
+    ArgumentValueError
+        If a value or shape is not allowed, or the shapes do not fit each other.
+    """
+    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+
+
+def project_key(
+    x: torch.Tensor,
+    positions: Positions,
+    weight: torch.Tensor,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+) -> torch.Tensor:
+    """f_k(x_n, n) = R_n W_k x_n, the same map with the weight of the keys (PROJ-1; F-087).
+
+    Parameters, result and errors as in `project_query`.
+    """
+    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+
+
+def project_value(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """f_v(x_n) = W_v x_n, not rotated (PROJ-2; F-080).
+
+    Parameters
+    ----------
+    x : torch.Tensor of float, shape (..., S, d_in)
+        Token vectors.
+    weight : torch.Tensor, shape (H, E, d_in)
+        One matrix a head, of the dtype of `x`.
+
+    Returns
+    -------
+    torch.Tensor, shape (..., S, H, E)
+        Of the dtype of `x`, rounded once at the end.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError
+        As `project_query` does.
+    """
+    found = check_floats("x", x, ndim=2)
+    check_floats("weight", weight, ndim=1)
+    check_weight(weight, found)
+    return _project(x, weight).to(x.dtype)
+
+
+def _project_rotated(
+    x: torch.Tensor, positions: Positions, weight: torch.Tensor, *, interleaved: bool, base: float
+) -> torch.Tensor:
+    found = check_floats("x", x, ndim=2)
+    check_floats("weight", weight, ndim=1)
+    m = positions_of(positions)
+    check_flag("interleaved", interleaved)
+    base = base_of(base)
+    check_dim(check_weight(weight, found).shape[1], "head_dim")
+    check_positions_fit(facts(m), found.shape[:-1])
+    m = on_device(m, x.device)
+    return rotate(_project(x, weight), m, interleaved=interleaved, base=base).to(x.dtype)
+
+
+def _project(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """W x in the arithmetic dtype, with one rounding still to come."""
+    work = arithmetic(x.dtype)
+    return torch.einsum("...i,hdi->...hd", x.to(work), weight.to(work))

@@ -1,0 +1,211 @@
+"""Running the CuPy backend without a GPU.
+
+The kernels' own source is compiled by g++, and the adapter is driven over real `cupy.ndarray`s that
+lie in host memory: shapes, strides, slices and pointers are CuPy's, the arithmetic is that of
+`rope.cuh`. Nothing of it shows that a GPU runs it.
+"""
+
+import contextlib
+import ctypes
+import functools
+import importlib
+import subprocess
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import cupy
+import numpy as np
+
+from ropespec.backends.cupy import kernels, rotation
+
+CHAPTERS = (
+    "arrays",
+    "attention",
+    "complex_plane",
+    "decay",
+    "frequencies",
+    "projection",
+    "published",
+    "relative",
+    "rotation",
+    "sinusoidal",
+)
+
+BEFORE = """
+#define __global__
+struct Index { long long x; };
+static Index gridDim, blockDim, blockIdx, threadIdx;
+"""
+
+AFTER = """
+using Kernel = decltype(&rope_half_float32);
+extern "C" void launch(
+    Kernel kernel, long long grid, long long block, const char* x, char* out, const char* positions,
+    const rope::u64* turns, long long a, long long b, long long c, long long d, long long e,
+    long long f, long long g, long long h, long long i, long long j, long long k, long long l) {
+  gridDim.x = grid;
+  blockDim.x = block;
+  for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++)
+    for (threadIdx.x = 0; threadIdx.x < block; threadIdx.x++)
+      kernel(x, out, positions, turns, a, b, c, d, e, f, g, h, i, j, k, l);
+}
+template <class R> void table(const rope::u64* phase, R* cos, R* sin, long long count) {
+  for (long long i = 0; i < count; i++) rope::cos_sin<R>(phase[i], cos[i], sin[i]);
+}
+template <class T> void load(const T* from, float* to, long long count) {
+  for (long long i = 0; i < count; i++) to[i] = rope::Storage<T>::load(from[i]);
+}
+template <class T> void store(const float* from, T* to, long long count) {
+  for (long long i = 0; i < count; i++) to[i] = rope::Storage<T>::store(from[i]);
+}
+extern "C" {
+void table_float32(const rope::u64* p, float* c, float* s, long long n) { table(p, c, s, n); }
+void table_float64(const rope::u64* p, double* c, double* s, long long n) { table(p, c, s, n); }
+void load_float16(const rope::Half* from, float* to, long long n) { load(from, to, n); }
+void load_bfloat16(const rope::BFloat16* from, float* to, long long n) { load(from, to, n); }
+void store_float16(const float* from, rope::Half* to, long long n) { store(from, to, n); }
+void store_bfloat16(const float* from, rope::BFloat16* to, long long n) { store(from, to, n); }
+}
+"""
+
+
+@functools.cache
+def library():
+    """Compile the kernels and a driver for the host, once per test run."""
+    with tempfile.TemporaryDirectory() as folder:
+        code, shared = Path(folder, "rope.cpp"), Path(folder, "rope.so")
+        code.write_text(BEFORE + kernels.source() + AFTER, encoding="utf-8")
+        flags = [
+            "-O1",
+            "-std=c++17",
+            "-ffp-contract=off",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-shared",
+            "-fPIC",
+        ]
+        subprocess.run(["g++", *flags, "-o", shared, code], check=True)  # noqa: S607  # from PATH
+        return ctypes.CDLL(str(shared))
+
+
+def call(name, *arrays):
+    """Call a function of the library on NumPy arrays of one length."""
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    getattr(library(), name)(*pointers, ctypes.c_longlong(arrays[0].size))
+
+
+def host_array(array):
+    """Wrap the memory of a NumPy array as a `cupy.ndarray`, strides included."""
+    memory = cupy.cuda.UnownedMemory(array.ctypes.data, max(array.nbytes, 1), array, 0)
+    pointer = cupy.cuda.MemoryPointer(memory, 0)
+    return cupy.ndarray(array.shape, array.dtype, pointer, strides=array.strides)
+
+
+def numpy_array(array):
+    """Read a `cupy.ndarray` in host memory, strides included."""
+    spans = [s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True)]
+    low = array.data.ptr + sum(min(0, span) for span in spans)
+    high = array.data.ptr + sum(max(0, span) for span in spans)
+    if array.size == 0:
+        return np.empty(array.shape, array.dtype)
+    raw = (ctypes.c_char * (high + array.dtype.itemsize - low)).from_address(low)
+    buffer = np.frombuffer(raw, dtype=np.uint8)
+    view = np.ndarray(array.shape, array.dtype, buffer, array.data.ptr - low, array.strides)
+    return view.copy()
+
+
+class HostKernel:
+    """Stands for a `cupy.RawKernel`: the same call, run by the host library."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, grid, block, args):
+        """Run all threads of the grid, one after the other."""
+        *pointers, numbers = [*args[:4], args[4:]]
+        assert all(isinstance(a, cupy.ndarray) for a in pointers)
+        assert all(type(n) is np.int64 for n in numbers)
+        run = library()
+        run.launch(
+            getattr(run, self.name),
+            *(ctypes.c_longlong(n) for n in (*grid, *block)),
+            *(ctypes.c_void_p(a.data.ptr) for a in pointers),
+            *(ctypes.c_longlong(int(n)) for n in numbers),
+        )
+
+
+def host_kernel(dtype, *, interleaved):
+    """Stand for `kernels.kernel`."""
+    return HostKernel(f"rope_{'interleaved' if interleaved else 'half'}_{dtype}")
+
+
+def no_gpu():
+    """Return what `cupy.cuda` has to offer without a GPU, as far as the adapter asks for it."""
+    stream = SimpleNamespace(synchronize=lambda: None)
+    return SimpleNamespace(
+        Device=lambda _id: contextlib.nullcontext(), get_current_stream=lambda: stream
+    )
+
+
+def host_namespace():
+    """Return what stands for the module `cupy` in the adapter: only memory is replaced."""
+
+    def asarray(value):
+        return value if isinstance(value, cupy.ndarray) else host_array(np.array(value))
+
+    return SimpleNamespace(
+        ndarray=cupy.ndarray,
+        broadcast_to=cupy.broadcast_to,
+        empty=lambda shape, dtype: host_array(np.empty(shape, dtype)),
+        asarray=asarray,
+        cuda=no_gpu(),
+    )
+
+
+class NumpyNamespace:
+    """Stands for the module `cupy` where the text is shared with NumPy."""
+
+    ndarray = np.ndarray
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+
+def run_on_host(monkeypatch):
+    """Let `apply_rotary` work on arrays in host memory."""
+    namespace = host_namespace()
+    for chapter in ("arrays", "rotation"):
+        module = importlib.import_module(f"ropespec.backends.cupy.{chapter}")
+        monkeypatch.setattr(module, "cupy", namespace)
+    monkeypatch.setattr(rotation, "kernel", host_kernel)
+    # Tables in host memory must not outlive the test, nor device tables come into it.
+    monkeypatch.setattr(
+        rotation, "_turns_on_device", lambda dim, base, _device: table_of(dim, base)
+    )
+
+
+def table_of(dim, base):
+    """T_i in host memory."""
+    return host_array(np.array(rotation.turns(dim, base)))
+
+
+def run_over_numpy(monkeypatch):
+    """Let the whole backend take NumPy arrays; `apply_rotary` still runs the kernels' source."""
+    run_on_host(monkeypatch)
+    kernel_form = rotation.apply_rotary
+    arrays = importlib.import_module("ropespec.backends.cupy.arrays")
+
+    def apply_rotary(x, positions, **options):
+        with monkeypatch.context() as inner:
+            inner.setattr(arrays, "cupy", host_namespace())
+            inner.setattr(rotation, "cupy", host_namespace())
+            return numpy_array(kernel_form(host_array(x), positions, **options))
+
+    for chapter in CHAPTERS:
+        module = importlib.import_module(f"ropespec.backends.cupy.{chapter}")
+        if hasattr(module, "cupy"):
+            monkeypatch.setattr(module, "cupy", NumpyNamespace())
+        if hasattr(module, "apply_rotary"):
+            monkeypatch.setattr(module, "apply_rotary", apply_rotary)
