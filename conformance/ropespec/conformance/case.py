@@ -176,7 +176,8 @@ def cases(draw: st.DrawFn, profile: Profile, keywords: frozenset[str], space: Sp
     limit = min(profile.max_position, space.max_position or profile.max_position)
     batch, seq, heads, head_dim = draw(_shapes(profile, space))
     rotary_dim = profile.rotary_dim
-    if "rotary_dim" in keywords and (space.partial or draw(st.booleans())):
+    compiled = profile.array == "jax"  # and pays for every new width
+    if "rotary_dim" in keywords and (space.partial or (draw(st.booleans()) and not compiled)):
         rotary_dim = draw(st.sampled_from(_parts(head_dim)))
     layouts = [one for one in profile.layouts if space.layouts is None or one in space.layouts]
     dtypes = [one for one in profile.dtypes if space.dtypes is None or one in space.dtypes]
@@ -203,28 +204,29 @@ def cases(draw: st.DrawFn, profile: Profile, keywords: frozenset[str], space: Sp
 def _shapes(profile: Profile, space: Space) -> st.SearchStrategy[tuple[int, int, int, int]]:
     smallest = max(space.min_dim, (profile.rotary_dim or 0) + 2 * space.partial)
     dims = [dim for dim in profile.head_dims if dim >= smallest] or [max(profile.head_dims)]
-    batches = (1,) if profile.axes == "shd" else (1, 2, 3)
-    sizes = [
-        [size for size in choices if size >= least] or [least]
-        for choices, least in (
-            (batches, 1 if profile.axes == "shd" else space.min_batch),
-            ((1, 2, 3, 5, 8, 17), space.min_seq),
-            ((1, 2, 3, 4), space.min_heads),
-        )
-    ]
+    one_row = profile.axes == "shd"
+    least = (1 if one_row else space.min_batch, space.min_seq, space.min_heads)
     if profile.array == "jax":
-        return st.sampled_from(_pool(sizes, dims))
-    return st.tuples(*(st.sampled_from(choices) for choices in (*sizes, dims)))
+        pool = _pool(profile.head_dims, one_row=one_row)
+        fits = [
+            shape
+            for shape in pool
+            if shape[3] in dims and all(n >= m for n, m in zip(shape, least, strict=False))
+        ]
+        if fits:
+            return st.sampled_from(fits)
+    choices = ((1,) if one_row else (1, 2, 3), (1, 2, 3, 5, 8, 17), (1, 2, 3, 4))
+    sizes = [
+        [size for size in some if size >= m] or [m] for some, m in zip(choices, least, strict=True)
+    ]
+    return st.tuples(*(st.sampled_from(some) for some in (*sizes, dims)))
 
 
-def _pool(sizes: list[list[int]], dims: list[int]) -> list[tuple[int, int, int, int]]:
-    """Return a few shapes in which every size occurs: a compiler pays for each new shape."""
-    pool = []
-    for step in range(5):
-        batch, seq, heads = (choices[min(step, len(choices) - 1)] for choices in sizes)
-        pool.append((batch, seq, heads, dims[min(step * 2, len(dims) - 1)]))
-    batch, seq, heads = (choices[0] for choices in sizes)
-    pool.append((sizes[0][-1], seq, sizes[2][-1], dims[min(1, len(dims) - 1)]))
+def _pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:
+    """Return five shapes, the same for all checks: a compiler pays for each new one."""
+    steps = ((1, 1, 1, 0), (1, 2, 3, 1), (2, 3, 2, 3), (3, 5, 1, 2), (2, 8, 4, 6))
+    last = len(head_dims) - 1
+    pool = [(1 if one_row else b, s, h, head_dims[min(i, last)]) for b, s, h, i in steps]
     return list(dict.fromkeys(pool))
 
 

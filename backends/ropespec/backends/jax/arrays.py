@@ -85,17 +85,8 @@ def limbs_of(positions: Positions) -> Limbs:
     if isinstance(positions, np.ndarray):
         wide = positions.astype(np.int64).view(np.uint64)
         low, high = wide & np.uint64(2**32 - 1), wide >> np.uint64(32)
-        return jnp.asarray(low.astype(np.uint32)), jnp.asarray(high.astype(np.uint32))
-    if positions.dtype == np.int64:
-        both = lax.bitcast_convert_type(positions, jnp.uint32)
-        return both[..., 0], both[..., 1]
-    if jnp.issubdtype(positions.dtype, jnp.unsignedinteger):
-        unsigned = positions.astype(jnp.uint32)
-        return unsigned, jnp.zeros_like(unsigned)
-    signed = positions.astype(jnp.int32)
-    return lax.bitcast_convert_type(signed, jnp.uint32), lax.bitcast_convert_type(
-        signed >> 31, jnp.uint32
-    )
+        return jax.device_put(low.astype(np.uint32)), jax.device_put(high.astype(np.uint32))
+    return _limbs(positions)
 
 
 def traced(*static: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -104,3 +95,17 @@ def traced(*static: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         "Callable[[Callable[P, R]], Callable[P, R]]",
         functools.partial(jax.jit, static_argnames=static),
     )
+
+
+@traced()
+def _limbs(positions: Array) -> Limbs:
+    """Split integers of JAX by their bits; compiled, for one program instead of one a step."""
+    if positions.dtype == np.int64:
+        both = lax.bitcast_convert_type(positions, jnp.uint32)
+        return both[..., 0], both[..., 1]
+    if jnp.issubdtype(positions.dtype, jnp.unsignedinteger):
+        unsigned = positions.astype(jnp.uint32)
+        return unsigned, jnp.zeros_like(unsigned)
+    signed = positions.astype(jnp.int32)
+    low, high = (lax.bitcast_convert_type(part, jnp.uint32) for part in (signed, signed >> 31))
+    return low, high

@@ -18,6 +18,7 @@ from ropespec.backends.jax.arrays import (
     positions_of,
     traced,
 )
+from ropespec.backends.jax.frequencies import turns_of
 from ropespec.backends.jax.rotation import rotate
 from ropespec.spec.arguments import (
     check_attention,
@@ -99,11 +100,11 @@ def attention(  # noqa: PLR0913  # the shared signature
         key_positions=limbs_of(n),
         mask=mask,
         interleaved=bool(interleaved),
-        base=base,
+        turn=turns_of(queries.shape[-1], base),
     )
 
 
-@traced("interleaved", "base")
+@traced("interleaved")
 def _attend(  # noqa: PLR0913  # every array of the call, traced by name
     q: Array,
     k: Array,
@@ -113,14 +114,14 @@ def _attend(  # noqa: PLR0913  # every array of the call, traced by name
     key_positions: Limbs,
     mask: Array | None,
     interleaved: bool,
-    base: float,
+    turn: Limbs,
 ) -> tuple[Array, Array]:
     work, dtype = arithmetic(q.dtype), q.dtype
     *batch, length, heads, dim = q.shape
     count, groups, width = v.shape[-3:]
     share = heads // groups if groups else 0
-    q = rotate(q.astype(work), query_positions, interleaved=interleaved, base=base)
-    k = rotate(k.astype(work), key_positions, interleaved=interleaved, base=base)
+    q = rotate(q.astype(work), query_positions, turn, interleaved=interleaved)
+    k = rotate(k.astype(work), key_positions, turn, interleaved=interleaved)
     q = q.reshape(*batch, length, groups, share, dim)  # each key head serves `share` query heads
     scores = jnp.einsum("...sgrd,...tgd->...grst", q, k, precision=EXACT) / math.sqrt(dim)
     weights = _softmax(scores.reshape(*batch, heads, length, count), mask)

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from numpy.typing import ArrayLike
 
 from ropespec.backends.jax.arrays import Array, default_dtype, limbs_of, positions_of
-from ropespec.backends.jax.frequencies import unit_circle
+from ropespec.backends.jax.frequencies import turns_of, unit_circle
 from ropespec.spec.arguments import check_base, check_dim
 
 __all__ = ["decay_bound"]
@@ -37,5 +37,5 @@ def decay_bound(offsets: ArrayLike, dim: int, base: float = 10000.0) -> Array:
     """
     m = positions_of(offsets, "offsets")
     dim, base = check_dim(dim), check_base(base)
-    cos, sin = unit_circle(limbs_of(m), dim, base, default_dtype())
+    cos, sin = unit_circle(limbs_of(m), turns_of(dim, base), default_dtype())
     return jnp.hypot(jnp.cumsum(cos, axis=-1), jnp.cumsum(sin, axis=-1)).mean(axis=-1)

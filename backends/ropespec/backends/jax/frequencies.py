@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -20,7 +21,7 @@ from ropespec.backends.jax.arrays import (
 from ropespec.backends.phase import turns
 from ropespec.spec.arguments import check_base, check_dim, check_inv_freq
 
-__all__ = ["angles", "cos_sin", "inv_freq", "unit_circle"]
+__all__ = ["angles", "cos_sin", "inv_freq", "turns_of", "unit_circle"]
 
 
 def inv_freq(dim: int, base: float = 10000.0) -> Array:
@@ -101,15 +102,20 @@ def cos_sin(positions: ArrayLike, dim: int, base: float = 10000.0) -> tuple[Arra
     """
     m = positions_of(positions)
     dim, base = check_dim(dim), check_base(base)
-    return unit_circle(limbs_of(m), dim, base, default_dtype())
+    return unit_circle(limbs_of(m), turns_of(dim, base), default_dtype())
 
 
-@traced("dim", "base", "dtype")
-def unit_circle(
-    positions: Limbs, dim: int, base: float, dtype: np.dtype[Any]
-) -> tuple[Array, Array]:
+def turns_of(dim: int, base: float) -> Limbs:
+    """T_i in two limbs of shape (dim/2,): arrays, so that another base is no other program."""
+    table = turns(dim, base)
+    low, high = table & np.uint64(2**32 - 1), table >> np.uint64(32)
+    return jax.device_put(low.astype(np.uint32)), jax.device_put(high.astype(np.uint32))
+
+
+@traced("dtype")
+def unit_circle(positions: Limbs, turn: Limbs, dtype: np.dtype[Any]) -> tuple[Array, Array]:
     """Return cos and sin of m * theta_i in float32 or float64: positions.shape + (dim/2,)."""
-    low, high = _phase(positions, turns(dim, base))
+    low, high = _phase(positions, turn)
     # The nearest quarter turn, and what is left: rest * 2^-32 + low * 2^-64 turns, an eighth of a
     # turn at most.
     quarter = (high + np.uint32(2**29)) >> 30
@@ -121,15 +127,15 @@ def unit_circle(
     return jnp.where(late, -cos, cos), jnp.where(late, -sin, sin)
 
 
-def _phase(positions: Limbs, table: np.ndarray[Any, np.dtype[np.uint64]]) -> Limbs:
+def _phase(positions: Limbs, turn: Limbs) -> Limbs:
     """(m * T_i) mod 2^64 in two limbs, exact: the limbs wrap as they should."""
-    t_low, t_high = (table & 0xFFFFFFFF).astype(np.uint32), (table >> 32).astype(np.uint32)
+    t_low, t_high = turn
     m_low, m_high = (limb[..., None] for limb in positions)
     low, carry = _multiply(m_low, t_low)
     return low, carry + m_low * t_high + m_high * t_low
 
 
-def _multiply(a: Array, b: np.ndarray[Any, np.dtype[np.uint32]]) -> Limbs:
+def _multiply(a: Array, b: Array) -> Limbs:
     """Multiply uint32 by uint32 into two limbs, by halves of 16 bits."""
     a0, a1, b0, b1 = a & 0xFFFF, a >> 16, b & 0xFFFF, b >> 16
     cross, other = a0 * b1, a1 * b0

@@ -13,6 +13,7 @@ from ropespec.backends.jax.arrays import (
     positions_of,
     traced,
 )
+from ropespec.backends.jax.frequencies import turns_of
 from ropespec.backends.jax.rotation import rotate
 from ropespec.spec.arguments import (
     check_base,
@@ -105,13 +106,14 @@ def _project_rotated(
     base = check_base(base)
     check_dim(check_weight(weight, found).shape[1], "head_dim")
     check_positions_fit(facts(m), found.shape[:-1])
-    return _rotated(x, limbs_of(m), weight, interleaved=bool(interleaved), base=base)
+    turn = turns_of(weight.shape[1], base)
+    return _rotated(x, limbs_of(m), turn, weight, interleaved=bool(interleaved))
 
 
-@traced("interleaved", "base")
-def _rotated(x: Array, positions: Limbs, weight: Array, *, interleaved: bool, base: float) -> Array:
+@traced("interleaved")
+def _rotated(x: Array, positions: Limbs, turn: Limbs, weight: Array, *, interleaved: bool) -> Array:
     projected = _project(x, weight)
-    return rotate(projected, positions, interleaved=interleaved, base=base).astype(x.dtype)
+    return rotate(projected, positions, turn, interleaved=interleaved).astype(x.dtype)
 
 
 @traced()

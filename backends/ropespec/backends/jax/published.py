@@ -12,7 +12,7 @@ from ropespec.backends.jax.arrays import (
     limbs_of,
     traced,
 )
-from ropespec.backends.jax.frequencies import unit_circle
+from ropespec.backends.jax.frequencies import turns_of, unit_circle
 from ropespec.backends.jax.rotation import apply_rotary, join_pairs, split_pairs
 from ropespec.backends.jax.sinusoidal import sinusoidal_embedding
 from ropespec.spec.arguments import check_base, check_dim, check_size
@@ -111,7 +111,8 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
         If `dim` is odd or below 2, `end` negative, or `theta` not finite or not above 1.
     """
     dim, end, base = check_dim(dim), check_size("end", end), check_base(theta, "theta")
-    return lax.complex(*unit_circle(limbs_of(np.arange(end)), dim, base, default_dtype()))
+    turn = turns_of(dim, base)
+    return lax.complex(*unit_circle(limbs_of(np.arange(end)), turn, default_dtype()))
 
 
 def reshape_for_broadcast(freqs_cis: Array, x: Array) -> Array:

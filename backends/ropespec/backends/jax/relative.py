@@ -11,7 +11,7 @@ from ropespec.backends.jax.arrays import (
     positions_of,
     traced,
 )
-from ropespec.backends.jax.frequencies import unit_circle
+from ropespec.backends.jax.frequencies import turns_of, unit_circle
 from ropespec.backends.jax.rotation import split_pairs
 from ropespec.spec.arguments import (
     check_base,
@@ -63,15 +63,16 @@ def relative_score(
     check_same_dtype("k", right, "q", left)
     check_pair("k", right, "q", left)
     check_offset(facts(n), left.shape[:-1])
-    return _score(q, k, limbs_of(n), interleaved=bool(interleaved), base=base)
+    turn = turns_of(left.shape[-1], base)
+    return _score(q, k, limbs_of(n), turn, interleaved=bool(interleaved))
 
 
-@traced("interleaved", "base")
-def _score(q: Array, k: Array, offset: Limbs, *, interleaved: bool, base: float) -> Array:
+@traced("interleaved")
+def _score(q: Array, k: Array, offset: Limbs, turn: Limbs, *, interleaved: bool) -> Array:
     """sum_i cos (q1 k1 + q2 k2) + sin (q2 k1 - q1 k2) over the pairs."""
     work = arithmetic(q.dtype)
     q1, q2 = split_pairs(q.astype(work), interleaved=interleaved)
     k1, k2 = split_pairs(k.astype(work), interleaved=interleaved)
-    cos, sin = unit_circle(offset, q.shape[-1], base, work)
+    cos, sin = unit_circle(offset, turn, work)
     terms = (q1 * k1 + q2 * k2) * cos + (q2 * k1 - q1 * k2) * sin
     return terms.sum(axis=-1).astype(q.dtype)

@@ -3,7 +3,7 @@
 from numpy.typing import ArrayLike
 
 from ropespec.backends.jax.arrays import Array, default_dtype, limbs_of, positions_of
-from ropespec.backends.jax.frequencies import unit_circle
+from ropespec.backends.jax.frequencies import turns_of, unit_circle
 from ropespec.backends.jax.rotation import join_pairs
 from ropespec.spec.arguments import check_base, check_dim
 
@@ -36,5 +36,5 @@ def sinusoidal_embedding(positions: ArrayLike, dim: int, base: float = 10000.0) 
     """
     m = positions_of(positions)
     dim, base = check_dim(dim), check_base(base)
-    cos, sin = unit_circle(limbs_of(m), dim, base, default_dtype())
+    cos, sin = unit_circle(limbs_of(m), turns_of(dim, base), default_dtype())
     return join_pairs(sin, cos, interleaved=True)

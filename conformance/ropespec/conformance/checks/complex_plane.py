@@ -9,7 +9,6 @@ from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import called, negative_positions, wrong_shape
 from ropespec.conformance.checks.shared import answer, turn
-from ropespec.conformance.judge.bounds import Bounded
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
@@ -30,13 +29,13 @@ def _times(x: NDArray[Any], case: Case, a: int, b: int, sign: int = 1) -> NDArra
     return from_pairs(*parts, tail, interleaved=case.interleaved)
 
 
-def _on_grid(case: Case, x: NDArray[Any]) -> NDArray[Any]:
-    """Round x to eighths within 4, so that small multiples and their sums are exact in any dtype."""
+def _on_grid(x: NDArray[Any]) -> NDArray[Any]:
+    """Round x to eighths within 4, so that small multiples and sums are exact in any dtype."""
     return np.clip(np.round(x.astype(np.float64) * 8) / 8, -4, 4).astype(x.dtype)
 
 
 def _rounding(trial: Trial, case: Case, *inputs: NDArray[Any]) -> NDArray[np.float64]:
-    """Bound what is lost beside the angle, which is the same in all calls: a length for a member."""
+    """Bound what is lost beside the angle, which is the same in all calls."""
     precision = trial.loosest(case.dtype)
     total = np.zeros(case.shape)
     for x in inputs:
@@ -49,7 +48,7 @@ def _rounding(trial: Trial, case: Case, *inputs: NDArray[Any]) -> NDArray[np.flo
 def _commutes(trial: Trial, case: Case, a: int, b: int, message: str) -> Finding:
     """F((a+ib) z, m) = (a+ib) f(z, m) for every pair z, at whatever angle f turns by."""
     positions = case.make_positions()
-    z = _on_grid(case, case.make_x(positions))
+    z = _on_grid(case.make_x(positions))
     wz = _times(z, case, a, b).astype(z.dtype)
     got, plain = trial.rotate(case, wz, positions), trial.rotate(case, z, positions)
     call = called(case, wz, positions)
@@ -62,13 +61,13 @@ def _commutes(trial: Trial, case: Case, a: int, b: int, message: str) -> Finding
 @check(
     "CPLX-2",
     "conjugate",
-    "The mirror image turns the same way: the angle loses its sign with negative positions.",
+    "The mirror image turns the same way: the angle loses its sign.",
     properties=("P-07",),
     space=Space(values=("normal", "ones")),
     applies=negative_positions,
 )
 def conjugate(trial: Trial, case: Case) -> Finding:
-    """(z e^{im theta})* = z* e^{-im theta}: conjugating before or after is turning the other way."""
+    """(z e^{im theta})* = z* e^{-im theta}: a mirror image turns the other way."""
     positions = case.make_positions()
     z = case.make_x(positions)
     mirrored = _times(z, case, 1, 0, sign=-1).astype(z.dtype)
@@ -132,7 +131,7 @@ def euler(trial: Trial, case: Case) -> Finding:
 @check(
     "CPLX-6",
     "halves",
-    "The two directions are no mirror images: their mean is not cos, or half their difference not sin.",
+    "The two directions are no mirror images: the mean is not cos, or half the difference not sin.",
     properties=("P-06",),
     space=Space(positions=("arange", "ragged", "spread")),
     applies=negative_positions,

@@ -1,6 +1,7 @@
 """Checks of the chapter `decay`: the Abel bound and the decay curve (DEC-1 to DEC-3)."""
 
 import dataclasses
+import itertools
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def _tapered(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _abel(case: Case, q: NDArray[Any], k: NDArray[Any], offset: NDArray[np.int64]) -> Float:
-    """Return max abs(h_{i+1} - h_i) times sum of abs(S_j), h_{d/2} = 0, for offsets (B, S): (B, S, H)."""
+    """Return max abs(h_{i+1} - h_i) * sum of abs(S_j), h_{d/2} = 0: (B, S, H) of (B, S)."""
     q1, q2 = pairs_of(q.astype(np.float64), case.dim, interleaved=case.interleaved)
     k1, k2 = pairs_of(k.astype(np.float64), case.dim, interleaved=case.interleaved)
     h = (q1 + 1j * q2) * (k1 - 1j * k2)
@@ -89,7 +90,10 @@ def abel_score(trial: Trial, case: Case) -> Finding:
     offset = case.make_positions()
     keywords = {"interleaved": case.interleaved, "base": case.base}
     arrays = (q, k, offset[..., None])
-    reply, call = trial.call("relative_score", arrays, keywords), Call("relative_score", arrays, keywords)
+    reply, call = (
+        trial.call("relative_score", arrays, keywords),
+        Call("relative_score", arrays, keywords),
+    )
     if problem := answer(reply, call):
         return problem
     exact = score(*arrays, rules(trial, case.dtype), interleaved=case.interleaved, base=case.base)
@@ -132,7 +136,9 @@ def value(trial: Trial, case: Case) -> Finding:
     """B(offset) = mean of abs(S_j), j = 1..d/2."""
     offsets = case.make_positions()
     got, call, problem, allowed = _curve(trial, offsets, case.head_dim, case.base)
-    return problem or against(got, decay(offsets, case.head_dim, case.base, allowed), call, name="B")
+    return problem or against(
+        got, decay(offsets, case.head_dim, case.base, allowed), call, name="B"
+    )
 
 
 @check(
@@ -236,7 +242,7 @@ def windows(trial: Trial, case: Case) -> Finding:
     if problem:
         return problem
     error = decay(np.arange(_EDGES[-1]), 128, 10000.0, allowed).allowed
-    spans = [slice(a, b) for a, b in zip(_EDGES, _EDGES[1:], strict=False)]
+    spans = [slice(a, b) for a, b in itertools.pairwise(_EDGES)]
     means = np.array([got[span].astype(np.float64).mean() for span in spans])
     bound = np.array([error[span].mean() for span in spans]) + 0.5001e-3  # three decimals are given
     message = "the mean of B over a window of distances is not the one of the text"

@@ -290,9 +290,9 @@ def angles(trial: Trial, case: Case) -> Finding:
 )
 def twice(trial: Trial, case: Case) -> Finding:
     """Unit vectors stay orthonormal: they would not if a pair met two different angles."""
-    positions = case.make_positions()[:1, :1]
-    x = np.zeros((1, 1, case.dim, case.head_dim))
-    x[0, 0, np.arange(case.dim), np.arange(case.dim)] = 1.0
+    x = np.zeros((1, case.dim, 1, case.head_dim))
+    x[0, np.arange(case.dim), 0, np.arange(case.dim)] = 1.0
+    positions = np.full(x.shape[:2], case.make_positions()[0, 0], dtype=np.int64)
     x = x.astype(case.numpy_dtype)
     y = trial.rotate(case, x, positions)
     call = called(case, x, positions)
@@ -301,8 +301,8 @@ def twice(trial: Trial, case: Case) -> Finding:
     bound = rounding_allowed(
         x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
     )
-    turned = y[0, 0].astype(np.float64)
-    off = np.linalg.norm(bound[0, 0], axis=-1)
+    turned = y[0, :, 0].astype(np.float64)
+    off = np.linalg.norm(bound[0, :, 0], axis=-1)
     allowed = off[:, None] + off + off[:, None] * off + 2.0**-46
     message = "unit vectors do not stay orthonormal: a pair meets two different angles"
     return compare(

@@ -31,8 +31,8 @@ _WIDTHS = (1, 3, 8, 5, 64)
 
 
 def _width(case: Case) -> int:
-    """Return d_in: small, odd, equal to head_dim or larger."""
-    return (*_WIDTHS, case.head_dim)[case.seed % (len(_WIDTHS) + 1)]
+    """Return d_in: small, odd, equal to head_dim or larger; it follows from the shape of x."""
+    return (*_WIDTHS, case.head_dim)[(case.batch + 2 * case.seq) % (len(_WIDTHS) + 1)]
 
 
 def _inputs(case: Case, salt: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -66,7 +66,7 @@ def _side(function: str, word: str, other: str) -> None:
     @check(
         "PROJ-1",
         word,
-        f"The {word} is turned before it is projected, not turned, or turned as a {other} elsewhere.",
+        f"The {word} is turned before it is projected, not turned, or turned unlike the {other}.",
         needs=(function,),
         properties=("P-30",),
     )
@@ -90,7 +90,9 @@ def _side(function: str, word: str, other: str) -> None:
         literal = getattr(reference, function)(
             x.astype(np.float64), positions, weight.astype(np.float64), **call.keywords
         )
-        own, theirs = (exact(arrays, case, one).allowed for one in (rules(trial, case.dtype), LITERAL))
+        own, theirs = (
+            exact(arrays, case, one).allowed for one in (rules(trial, case.dtype), LITERAL)
+        )
         message = f"the {word} differs from the literal reference"
         return against(got, Bounded(literal, own + theirs), call, message=message)
 
@@ -116,7 +118,7 @@ def _value(
 )
 def value(trial: Trial, case: Case) -> Finding:
     """f_v = W x at every position; the same x in every row gives the same value."""
-    width, height = _width(case), case.head_dim + case.seed % 2
+    width, height = _width(case), case.head_dim + case.heads % 2
     x = draw(case, (case.batch, 1, width), 0)
     x = np.ascontiguousarray(np.broadcast_to(x, (case.batch, case.seq, width)))
     weight = draw(case, (case.heads, height, width), 1)

@@ -91,13 +91,13 @@ def as_claimed(trial: Trial, positions: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def draw(case: Case, shape: tuple[int, ...], salt: int) -> NDArray[Any]:
-    """Return normal numbers of the dtype of the case, made from its seed; `salt` tells several apart."""
+    """Return normal numbers in the dtype of the case, by its seed; `salt` tells several apart."""
     rng = np.random.default_rng([case.seed, 7, salt])
     return rng.standard_normal(shape).astype(case.numpy_dtype)
 
 
 def two_sides(trial: Trial, case: Case) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return positions m of queries and n of keys, (B, S) each, near and far, in both directions."""
+    """Return positions m of queries and n of keys, (B, S) each, in both directions."""
     m = case.make_positions()
     rng = np.random.default_rng([case.seed, 5])
     step = rng.integers(-_NEIGHBOURHOOD, _NEIGHBOURHOOD + 1, m.shape[1])
@@ -152,7 +152,7 @@ class Scored(NamedTuple):
     call: Call
 
 
-def scores(
+def scores(  # noqa: PLR0913, PLR0917  # two sides, each with vector and position
     trial: Trial,
     case: Case,
     q: NDArray[Any],

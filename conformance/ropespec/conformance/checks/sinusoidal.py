@@ -63,7 +63,7 @@ def value(trial: Trial, case: Case) -> Finding:
     properties=("P-04",),
 )
 def circle(trial: Trial, case: Case) -> Finding:
-    """Components 2i and 2i + 1 have squares that sum to 1, at any position; position 0 is (0, 1)."""
+    """Squares of components 2i and 2i + 1 sum to 1 anywhere; position 0 is (0, 1, ...)."""
     positions = case.make_positions().copy()
     positions[:, 0] = 0
     got, call, problem, allowed = _embed(trial, case, positions)
@@ -91,7 +91,7 @@ def circle(trial: Trial, case: Case) -> Finding:
     space=Space(max_position=NEAR),
 )
 def against_reference(trial: Trial, case: Case) -> Finding:
-    """The embedding equals that of the literal NumPy reference."""
+    """Embeddings equal those of the literal NumPy reference."""
     positions = case.make_positions()
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
@@ -108,13 +108,13 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 @check(
     "SIN-2",
     "pairs",
-    "The exponent is 2j/d for component j, or the sine and the cosine of a pair take two frequencies.",
+    "The exponent is 2j/d for component j, or sine and cosine of a pair take two frequencies.",
     needs=("sinusoidal_embedding",),
     space=Space(max_position=1),
     share=0.5,
 )
 def pairs(trial: Trial, case: Case) -> Finding:
-    """Components 2i and 2i + 1 are sine and cosine of theta_i, i = j // 2, read off at position 1."""
+    """Components 2i and 2i + 1 are sine and cosine of theta_i, read off at position 1."""
     positions = np.ones((1,), dtype=np.int64)
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:

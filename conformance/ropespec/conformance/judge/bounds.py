@@ -118,7 +118,7 @@ def table_error(rules: Rules) -> tuple[float, float]:
     exact = dtype == "float64" and precision.table is None
     relative = 3 * _U64 if exact else rules.machine.trigonometry * _U32
     absolute = 2.0**-21 if precision.angle == "fast" else 0.0
-    for name in {precision.table, dtype} & {"float16", "bfloat16"}:
+    for name in sorted({precision.table or dtype, dtype} & {"float16", "bfloat16"}):
         relative += UNIT_ROUNDOFF[name] * (1 + relative)
         absolute += 2.0**-25 if name == "float16" else 0.0
     return relative, absolute
@@ -169,7 +169,7 @@ def dot(first: Bounded, second: Bounded) -> Bounded:
     return Bounded(value, carried + 2 * gamma((a.shape[-1] + 8) * _U64) * size)
 
 
-def score(
+def score(  # noqa: PLR0913  # two vectors, an offset and their conventions
     q: NDArray[Any],
     k: NDArray[Any],
     offset: NDArray[np.int64],
@@ -218,7 +218,7 @@ def project(x: NDArray[Any], weight: NDArray[Any], rules: Rules) -> Bounded:
     return stored(Bounded(value, lost * size), rules)
 
 
-def project_rotated(
+def project_rotated(  # noqa: PLR0913  # a projection, a position and their conventions
     x: NDArray[Any],
     positions: NDArray[np.int64],
     weight: NDArray[Any],

@@ -73,14 +73,17 @@ class Exact:
 
 
 def inputs(case: Case, *, groups: int | None = None, keys: int | None = None) -> Inputs:
-    """Draw q, k, v and positions; as many keys as queries or two more, values of any width."""
-    count = case.seq + 2 * (case.seed % 2) if keys is None else keys
+    """Draw q, k, v and positions; as many keys as queries or two more, values of any width.
+
+    All shapes follow from that of x, for a compiler pays for each new one.
+    """
+    count = case.seq + 2 * (case.heads % 2) if keys is None else keys
     shared = case.heads if groups is None else groups
     where = dataclasses.replace(case, seq=count, seed=case.seed + 1)
     return Inputs(
         draw(case, case.shape, 0),
         draw(case, (case.batch, count, shared, case.head_dim), 1),
-        draw(case, (case.batch, count, shared, (1, 3, case.head_dim)[case.seed % 3]), 2),
+        draw(case, (case.batch, count, shared, (1, 3, case.head_dim)[case.seq % 3]), 2),
         case.make_positions(),
         where.make_positions(),
     )
@@ -117,27 +120,30 @@ def _spread(x: Float, heads: int) -> Float:
 def attend(trial: Trial, case: Case, given: Inputs, *, literal: bool = False) -> Exact:
     """Compute attention exactly, with the bounds of this trial or of the literal reference."""
     allowed = LITERAL if literal else rules(trial, case.dtype)
-    heads, dim = given.q.shape[2], given.q.shape[3]
+    heads = given.q.shape[2]
     sides = []
     for x, where in ((given.q, given.m), (given.k, given.n)):
         turned = Rotation.of(x, where, interleaved=case.interleaved, base=case.base)
         if literal:
             turned = dataclasses.replace(turned, dtype="float64")
         error = turned.allowed(allowed.precision, allowed.machine)
-        sides.append((_spread(turned.y, heads), _spread(error, heads)))
-    scores = _scores(*sides[0], *sides[1], dim, allowed)
+        sides.append(Bounded(_spread(turned.y, heads), _spread(error, heads)))
+    scores = _scores(sides[0], sides[1], allowed)
     weights = softmax(scores, given.keep, allowed)
     v = _spread(given.v.astype(np.float64), heads)
     output = weighted_sum(weights, v, allowed)
     return Exact(Bounded(*(part.transpose(0, 2, 1, 3) for part in output)), weights)
 
 
-def _scores(q: Float, eq: Float, k: Float, ek: Float, dim: int, allowed: Rules) -> Bounded:
+def _scores(first: Bounded, second: Bounded, allowed: Rules) -> Bounded:
     """Bound q k^T / sqrt(D): errors of q and k, a sum of D products, a root and a division."""
-    back = (0, 1, 3, 2)
+    (q, eq), (k, ek) = first, second
+    back, dim = (0, 1, 3, 2), q.shape[-1]
     a, b = np.abs(q), np.abs(k)
     size = (a + eq) @ (b + ek).transpose(back)
-    steps = gamma((dim + 1) * allowed.sum_unit + 3 * allowed.step_unit) + gamma((dim + 8) * 2.0**-53)
+    steps = gamma((dim + 1) * allowed.sum_unit + 3 * allowed.step_unit) + gamma(
+        (dim + 8) * 2.0**-53
+    )
     lost = (a + eq) @ ek.transpose(back) + eq @ b.transpose(back) + steps * size
     return Bounded(q @ k.transpose(back) / np.sqrt(dim), lost / np.sqrt(dim))
 

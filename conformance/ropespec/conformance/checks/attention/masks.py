@@ -29,7 +29,9 @@ def _mask(case: Case, given: Inputs) -> NDArray[np.bool_]:
     b, s, h, _ = given.q.shape
     t = given.k.shape[1]
     rng = np.random.default_rng([case.seed, 17])
-    shape = ((s, t), (1, 1, s, t), (b, 1, s, t), (b, h, s, t), (b, h, 1, t))[case.seed % 5]
+    shape = ((s, t), (1, 1, s, t), (b, 1, s, t), (b, h, s, t), (b, h, 1, t))[
+        (case.batch + case.seq) % 5
+    ]
     if case.seed % 2:
         mask = np.broadcast_to(np.arange(t) <= np.arange(s)[:, None], (b, h, s, t))
         mask = mask[tuple(slice(0, n) for n in (1,) * (4 - len(shape)) + shape)].copy()
@@ -67,9 +69,10 @@ def value(trial: Trial, case: Case) -> Finding:
     needs=_NEEDS,
     properties=("P-35",),
     space=_SPACE,
+    share=0.5,
 )
 def zero(trial: Trial, case: Case) -> Finding:
-    """The weight of a masked key is exactly 0: values a thousand times larger change nothing."""
+    """Masked keys have weight 0 exactly: values a thousand times larger change nothing."""
     given = _masked(case)
     t, rows = given.k.shape[1], given.q.shape[1]
     hidden = t - 1  # hidden from everybody, so that its value is nobody's business
@@ -100,7 +103,7 @@ def zero(trial: Trial, case: Case) -> Finding:
 def groups(trial: Trial, case: Case) -> Finding:
     """Neighbouring query heads share a key head; with and without a mask."""
     divisors = [g for g in range(1, case.heads) if case.heads % g == 0]
-    shared = divisors[case.seed % len(divisors)]
+    shared = divisors[case.seq % len(divisors)]
     given = _masked(case, groups=shared) if case.seed % 2 else inputs(case, groups=shared)
     message = f"{case.heads} query heads on {shared} key heads: head h must attend with h // (H/G)"
     return judged(call_attention(trial, case, given), attend(trial, case, given), message)
@@ -112,9 +115,10 @@ def groups(trial: Trial, case: Case) -> Finding:
     "A row that may attend nowhere gives NaN, or the mean of all values.",
     needs=_NEEDS,
     space=_SPACE,
+    share=0.5,
 )
 def nowhere(trial: Trial, case: Case) -> Finding:
-    """A query without any allowed key has zero weights and output; the others stay right."""
+    """Without any allowed key a query has zero weights and output; the others stay right."""
     given = _masked(case)
     rows, t = given.q.shape[1], given.k.shape[1]
     mask = np.broadcast_to(given.keep, (*given.keep.shape[:-2], rows, t)).copy()

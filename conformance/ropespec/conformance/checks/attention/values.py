@@ -95,6 +95,7 @@ def plain(trial: Trial, case: Case) -> Finding:
     needs=_NEEDS,
     properties=("P-47",),
     space=Space(max_position=NEAR),
+    share=0.5,
 )
 def against_reference(trial: Trial, case: Case) -> Finding:
     """Attention equals that of the literal NumPy reference."""
@@ -125,6 +126,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     "V is turned: equal values of all keys do not come back as they are.",
     needs=_NEEDS,
     properties=("P-34",),
+    share=0.5,
 )
 def constant(trial: Trial, case: Case) -> Finding:
     """Where all keys have one value, that value is the output, at any positions."""
@@ -150,6 +152,7 @@ def constant(trial: Trial, case: Case) -> Finding:
     "The output is not linear in V.",
     needs=_NEEDS,
     properties=("P-34",),
+    share=0.5,
 )
 def linear(trial: Trial, case: Case) -> Finding:
     """Attention(Q, K, V1 + V2) = attention(Q, K, V1) + attention(Q, K, V2), with equal weights."""
@@ -183,6 +186,7 @@ def linear(trial: Trial, case: Case) -> Finding:
     needs=_NEEDS,
     properties=("P-34",),
     space=Space(positions=_SHIFTABLE, max_position=NEAR),
+    share=0.5,
 )
 def shift(trial: Trial, case: Case) -> Finding:
     """One integer added to the positions of all queries and keys leaves output and weights."""

@@ -18,6 +18,9 @@ from ropespec.conformance.trial import Trial
 
 __all__: list[str] = []
 
+Float = NDArray[np.float64]
+Rows = tuple[tuple[float, ...], ...] | Float
+
 # The first eight of 512 components at positions 0, 1, 2 (E-52, E-55), and the last two.
 _FIRST = (
     (0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0),
@@ -37,14 +40,18 @@ _FLOATS = dataclasses.replace(_ONCE, dtypes=("float32", "float64"))
 _SHARE = 0.1
 
 
-def _rounded(printed: Any, decimals: int, allowed: NDArray[np.float64]) -> Bounded:  # noqa: ANN401  # nested tuples
+def _rounded(printed: Rows, decimals: int, allowed: Float) -> Bounded:
     """Numbers that were printed with so many decimals."""
     value = np.array(printed)
     return Bounded(value, np.broadcast_to(allowed, value.shape) + 0.5001 * 10.0**-decimals)
 
 
 def _printed(
-    trial: Trial, function: str, arrays: tuple[Any, ...], keywords: dict[str, Any], lead: tuple[int, ...]
+    trial: Trial,
+    function: str,
+    arrays: tuple[Any, ...],
+    keywords: dict[str, Any],
+    lead: tuple[int, ...],
 ) -> Finding:
     reply, call = trial.call(function, arrays, keywords), Call(function, arrays, keywords)
     if problem := answer(reply, call):
@@ -64,8 +71,9 @@ def _printed(
 @check(
     "PUB-7",
     "table",
-    "The example lists every sine twice, or all sines before all cosines, as the document prints it.",
+    "The example lists every sine twice, or all sines before all cosines, as it is printed.",
     needs=("sinusoidal_position_embedding",),
+    properties=("P-04",),
     space=_ONCE,
     share=_SHARE,
 )
@@ -79,8 +87,9 @@ def table(trial: Trial, case: Case) -> Finding:
 @check(
     "PUB-7",
     "embedding",
-    "The example lists every sine twice, or all sines before all cosines, as the document prints it.",
+    "The example lists every sine twice, or all sines before all cosines, as it is printed.",
     needs=("sinusoidal_embedding",),
+    properties=("P-04",),
     space=_ONCE,
     applies=lambda trial: (
         None
@@ -122,7 +131,7 @@ def rotated(trial: Trial, case: Case) -> Finding:
     )
 
 
-def _example(allowed: NDArray[np.float64], q: NDArray[Any]) -> Bounded:
+def _example(allowed: Float, q: NDArray[Any]) -> Bounded:
     """Return the numbers; 0.1, 0.2, ... are rounded on their way into the dtype of q as well."""
     lost = np.abs(q.astype(np.float64) - _QUERY[0, 0])
     pairs = np.repeat(lost[:, 0::2] + lost[:, 1::2], 2, axis=-1)
@@ -134,7 +143,9 @@ def _takes_example(trial: Trial) -> str | None:
     claimed, taken = trial.profile, trial.keywords("apply_rotary")
     if claimed.base != BASE and "base" not in taken:
         return "base 10000 not claimed"
-    if 8 not in claimed.head_dims or (claimed.rotary_dim not in (None, 8) and "rotary_dim" not in taken):
+    if 8 not in claimed.head_dims or (
+        claimed.rotary_dim not in (None, 8) and "rotary_dim" not in taken
+    ):
         return "8 components that turn not claimed"
     return None if claimed.max_position >= 2 else "position 2 not claimed"
 
@@ -148,7 +159,7 @@ def _takes_example(trial: Trial) -> str | None:
     share=_SHARE,
 )
 def bare(trial: Trial, case: Case) -> Finding:
-    """q = 0.1, ..., 2.4 in rows of eight, interleaved, at positions 0, 1, 2, to six decimals."""
+    """Turn q = 0.1, ..., 2.4 in rows of eight, interleaved, and compare to six decimals."""
     example = dataclasses.replace(
         case, batch=1, seq=3, heads=1, head_dim=8, rotary_dim=None, base=BASE, interleaved=True
     )

@@ -92,7 +92,9 @@ def same_embedding(trial: Trial, case: Case) -> Finding:
         return problem
     plain = reply.values[0].astype(np.float64)
     if plain.shape != sizes[2:]:
-        return broken(f"sinusoidal_embedding has shape {plain.shape}; expected {sizes[2:]}", call=other)
+        return broken(
+            f"sinusoidal_embedding has shape {plain.shape}; expected {sizes[2:]}", call=other
+        )
     own = _table(sizes, allowed).allowed + _table(sizes, rules(trial, reply.dtypes[0])).allowed
     message = "the table is not the sinusoidal embedding of positions 0..L-1"
     return against(got, Bounded(np.broadcast_to(plain, sizes), own), call, message=message)
@@ -108,7 +110,7 @@ def same_embedding(trial: Trial, case: Case) -> Finding:
     share=0.5,
 )
 def embedding_reference(trial: Trial, case: Case) -> Finding:
-    """The table equals that of the literal NumPy reference."""
+    """Tables equal those of the literal NumPy reference."""
     sizes = _sizes(case)
     got, problem, call, allowed = _asked(trial, _PE, sizes)
     if problem:
@@ -122,7 +124,9 @@ def _cis(case: Case, end: int, allowed: Rules) -> tuple[Bounded, Bounded]:
     return table(np.arange(end), case.head_dim, case.base, allowed)
 
 
-def _complex(got: NDArray[Any], parts: tuple[Bounded, Bounded], call: Call, message: str) -> Finding:
+def _complex(
+    got: NDArray[Any], parts: tuple[Bounded, Bounded], call: Call, message: str
+) -> Finding:
     """Compare a complex table with its real and imaginary parts."""
     if not np.iscomplexobj(got):
         return broken(f"{call.function} must return complex numbers; got {got.dtype}", call=call)
@@ -169,7 +173,11 @@ def group(trial: Trial, case: Case) -> Finding:
     z, off = got.astype(np.complex128), np.hypot(cos.allowed, sin.allowed)
     squares = z.real**2 + z.imag**2
     circle = compare(
-        squares, np.ones_like(squares), unit_circle(allowed), name="abs^2", message="not of modulus 1"
+        squares,
+        np.ones_like(squares),
+        unit_circle(allowed),
+        name="abs^2",
+        message="not of modulus 1",
     )
     a, b = np.arange(end)[:, None], np.arange(end)[None, :]
     inside = (a + b) < end
@@ -177,7 +185,9 @@ def group(trial: Trial, case: Case) -> Finding:
     bound = (off[a] + off[b] + off[a] * off[b] + off[a + b]) + 2.0**-50
     message = "freqs_cis[a] freqs_cis[b] is not freqs_cis[a+b]"
     sums = compare(z[a] * z[b], z[a + b], bound, name="freqs_cis[a] freqs_cis[b]", message=message)
-    one = compare(z[:1], np.ones_like(z[:1]), off[:1], name="freqs_cis[0]", message="row 0 is not 1")
+    one = compare(
+        z[:1], np.ones_like(z[:1]), off[:1], name="freqs_cis[0]", message="row 0 is not 1"
+    )
     return worst(circle, sums, one).after(call)
 
 
@@ -191,7 +201,7 @@ def group(trial: Trial, case: Case) -> Finding:
     share=0.5,
 )
 def cis_reference(trial: Trial, case: Case) -> Finding:
-    """The table equals that of the literal NumPy reference."""
+    """Tables equal those of the literal NumPy reference."""
     end = case.seq * 7
     got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.base))
     if problem:
@@ -223,17 +233,26 @@ def _reshape_inputs(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
 )
 def reshape(trial: Trial, case: Case) -> Finding:
     """(S, c) becomes (1, S, 1, c) with the same numbers, for x of shape (B, S, H, c)."""
-    return _reshaped(trial, case, lambda freqs, _: freqs.reshape(1, case.seq, 1, case.head_dim // 2))
+    return _reshaped(
+        trial, case, lambda freqs, _: freqs.reshape(1, case.seq, 1, case.head_dim // 2)
+    )
 
 
 def _reshaped(trial: Trial, case: Case, expected: Any) -> Finding:  # noqa: ANN401  # a callable
     freqs, x = _reshape_inputs(case)
-    reply, call = trial.call("reshape_for_broadcast", (freqs, x)), Call("reshape_for_broadcast", (freqs, x))
+    reply, call = (
+        trial.call("reshape_for_broadcast", (freqs, x)),
+        Call("reshape_for_broadcast", (freqs, x)),
+    )
     if problem := answer(reply, call):
         return problem
     message = "freqs_cis must become (1, S, 1, c), number by number"
     return compare(
-        reply.values[0], expected(freqs, x).astype(np.complex128), 0.0, name="freqs_cis", message=message
+        reply.values[0],
+        expected(freqs, x).astype(np.complex128),
+        0.0,
+        name="freqs_cis",
+        message=message,
     ).after(call)
 
 
@@ -247,7 +266,7 @@ def _reshaped(trial: Trial, case: Case, expected: Any) -> Finding:  # noqa: ANN4
     share=0.25,
 )
 def reshape_reference(trial: Trial, case: Case) -> Finding:
-    """The result equals that of the literal NumPy reference."""
+    """Results equal those of the literal NumPy reference."""
     return _reshaped(trial, case, reference.reshape_for_broadcast)
 
 
@@ -278,19 +297,21 @@ def reshape_refused(trial: Trial, case: Case) -> Finding:
         return broken(
             f"freqs_cis of shape {wrong.shape} raises {error.type_name}: {error.message}", call=call
         )
-    return broken(f"freqs_cis of shape {wrong.shape} is accepted for x of shape {x.shape}", call=call)
+    return broken(
+        f"freqs_cis of shape {wrong.shape} is accepted for x of shape {x.shape}", call=call
+    )
 
 
 @check(
     "PUB-6",
     "cache",
-    "A cache made of cos and sin, each listed twice, does not rotate: the listing is of the other layout.",
+    "A cache of cos and sin, each listed twice, does not rotate: it lists for the other layout.",
     needs=("cos_sin", "apply_rotary"),
     properties=("P-39",),
     space=Space(values=("normal", "ones"), positions=("arange", "repeated"), max_position=NEAR),
 )
 def cache(trial: Trial, case: Case) -> Finding:
-    """x * cos + turn(x) * sin is R_m x, with cos^2 + sin^2 = 1 and each angle listed twice."""
+    """X * cos + turn(x) * sin is R_m x, with cos^2 + sin^2 = 1 and each angle listed twice."""
     positions = case.make_positions()
     keywords = {"base": case.base}
     arrays = (positions, case.dim)
@@ -313,9 +334,7 @@ def cache(trial: Trial, case: Case) -> Finding:
     if finding := wrong_shape(y, x, rotation):
         return finding
     x1, x2 = exact.pairs.x1, exact.pairs.x2
-    c, s, ec, es = (
-        part[:, :, None] for part in (cos, sin, bounds[0].allowed, bounds[1].allowed)
-    )
+    c, s, ec, es = (part[:, :, None] for part in (cos, sin, bounds[0].allowed, bounds[1].allowed))
     made = from_pairs(x1 * c - x2 * s, x2 * c + x1 * s, exact.tail, interleaved=case.interleaved)
     first, second = np.abs(x1) * ec + np.abs(x2) * es, np.abs(x2) * ec + np.abs(x1) * es
     extra = from_pairs(first, second, np.zeros_like(exact.tail), interleaved=case.interleaved)

@@ -1,5 +1,7 @@
 """Checks of the forms of the score, from rotated q and k (REL-1 to REL-6)."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ RUNS = ("arange", "ragged", "shuffled")
 """Patterns of positions that leave room for a shift."""
 
 
-def _pairs(case: Case, q: Float, k: Float) -> tuple[NDArray[np.complex128], Float]:
+def _pairs(case: Case, q: NDArray[Any], k: NDArray[Any]) -> tuple[NDArray[np.complex128], Float]:
     """Return q_i k_i^* of every pair, (B, S, H, r/2), and <q, k> of the tail, (B, S, H)."""
     q1, q2 = pairs_of(q.astype(np.float64), case.dim, interleaved=case.interleaved)
     k1, k2 = pairs_of(k.astype(np.float64), case.dim, interleaved=case.interleaved)
@@ -81,7 +83,7 @@ def real_part(trial: Trial, case: Case) -> Finding:
     "REL-3",
     "inner-product",
     "The imaginary part is wrong or counted in: the product of a pair is not q k^*.",
-    properties=("P-16",),
+    properties=("P-16", "P-33"),
     space=Space(values=("normal", "ones"), max_position=NEAR),
 )
 def inner_product(trial: Trial, case: Case) -> Finding:
@@ -92,12 +94,11 @@ def inner_product(trial: Trial, case: Case) -> Finding:
     if problem := left.problem or right.problem:
         return problem
     got, _ = _pairs(case, left.y, right.y)
-    exact = _pairs(case, q, k)[0] * _unit(case, m - n)
-    sides = []
-    for side in (left, right):
-        for part in side.exact:
-            sides.append(np.hypot(*pairs_of(part, case.dim, interleaved=case.interleaved)))
-    a, ea, b, eb = sides
+    exact: NDArray[Any] = _pairs(case, q, k)[0] * _unit(case, m - n)
+    a, ea, b, eb = (
+        np.hypot(*pairs_of(part, case.dim, interleaved=case.interleaved))
+        for part in (*left.exact, *right.exact)
+    )
     allowed = a * eb + b * ea + ea * eb + 2.0**-48 * a * b
     message = "the product q k^* of a pair is wrong after the rotation"
     return compare(got, exact, allowed, name="q k^*", message=message).after(left.call)
@@ -112,7 +113,7 @@ def inner_product(trial: Trial, case: Case) -> Finding:
     share=0.5,
 )
 def groups(trial: Trial, case: Case) -> Finding:
-    """The coefficients of the four products are cos, sin, -sin and cos of (m - n) theta_i."""
+    """Coefficients of the four products are cos, sin, -sin and cos of (m - n) theta_i."""
     m, n = two_sides(trial, case)
     members = []
     for member in (0, 1):
@@ -127,7 +128,12 @@ def groups(trial: Trial, case: Case) -> Finding:
     unit = _unit(case, m - n)
     cos, sin = unit.real, unit.imag
     findings = []
-    for a, b, wanted, name in ((0, 0, cos, "cos"), (0, 1, sin, "sin"), (1, 0, -sin, "-sin"), (1, 1, cos, "cos")):
+    for a, b, wanted, name in (
+        (0, 0, cos, "cos"),
+        (0, 1, sin, "sin"),
+        (1, 0, -sin, "-sin"),
+        (1, 1, cos, "cos"),
+    ):
         q, k = left[a], right[b]
         parts = [
             [np.stack(pairs_of(v, case.dim, interleaved=case.interleaved), axis=-1) for v in triple]
@@ -179,7 +185,7 @@ def key_turned(trial: Trial, case: Case) -> Finding:
     space=Space(positions=("arange",), max_position=NEAR),
 )
 def anchor(trial: Trial, case: Case) -> Finding:
-    """With theta_0 = 1, q = (1, 0), k = (0, 1): the score is sin(m - n), + sin 1 for m = 1, n = 0."""
+    """With theta_0 = 1, q = (1, 0) and k = (0, 1), the score is sin(m - n)."""
     zero = np.zeros((case.batch, case.seq), dtype=np.int64)
     far = min(case.seed, case.limit - 1)
     second = 1 if case.interleaved else case.dim // 2

@@ -24,7 +24,9 @@ Float = NDArray[np.float64]
     "swap",
     "Swapping q and k does not negate the offset: the score is even in the offset, or lopsided.",
     properties=("P-15",),
-    space=Space(values=("normal", "ones"), positions=("arange", "ragged", "shuffled"), max_position=NEAR),
+    space=Space(
+        values=("normal", "ones"), positions=("arange", "ragged", "shuffled"), max_position=NEAR
+    ),
 )
 def swap(trial: Trial, case: Case) -> Finding:
     """g(q, k, D) = g(k, q, -D), and g(q, k, D) - g(q, k, -D) = 2 sum (q x k)_i sin(D theta_i)."""
@@ -92,7 +94,7 @@ def equal_positions(trial: Trial, case: Case) -> Finding:
     share=0.5,
 )
 def additive(trial: Trial, case: Case) -> Finding:
-    """The scores of two sets of pairs add up, and one set has no score with the other."""
+    """Scores of two sets of pairs add up, and one set has no score with the other."""
     m, n = two_sides(trial, case)
     q, k = case.make_x(m), case.make_x(m, seed=1)
     chosen = np.random.default_rng([case.seed, 3]).random(case.dim // 2) < 0.5

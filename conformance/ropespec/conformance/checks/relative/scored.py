@@ -19,16 +19,16 @@ __all__: list[str] = []
 _NEEDS = ("relative_score",)
 
 
-def _offset(trial: Trial, case: Case) -> NDArray[np.int64]:
+def _offset(case: Case) -> NDArray[np.int64]:
     """Return offsets (S, H) of either sign, whether or not positions may be negative."""
     positions = case.make_positions()[0]
     signs = np.where(np.arange(case.heads) % 2, -1, 1)
-    del trial
-    return positions[:, None] * signs
+    offsets: NDArray[np.int64] = positions[:, None] * signs
+    return offsets
 
 
-def _inputs(trial: Trial, case: Case) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    return draw(case, case.shape, 0), draw(case, case.shape, 1), _offset(trial, case)
+def _inputs(case: Case) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+    return draw(case, case.shape, 0), draw(case, case.shape, 1), _offset(case)
 
 
 def _score(
@@ -58,7 +58,7 @@ def _score(
 )
 def value(trial: Trial, case: Case) -> Finding:
     """q^T R_offset k; the offset broadcasts against the leading axes of q and k."""
-    got, exact, problem, call = _score(trial, case, *_inputs(trial, case))
+    got, exact, problem, call = _score(trial, case, *_inputs(case))
     return problem or against(got, exact, call, name="score")
 
 
@@ -72,7 +72,7 @@ def value(trial: Trial, case: Case) -> Finding:
 )
 def against_reference(trial: Trial, case: Case) -> Finding:
     """Relative_score equals that of the literal NumPy reference."""
-    q, k, offset = _inputs(trial, case)
+    q, k, offset = _inputs(case)
     got, exact, problem, call = _score(trial, case, q, k, offset)
     if problem:
         return problem
@@ -116,7 +116,7 @@ def anchor(trial: Trial, case: Case) -> Finding:
 )
 def swap(trial: Trial, case: Case) -> Finding:
     """Score(q, k, D) = score(k, q, -D), and score(q, k, -D) is another number."""
-    q, k, offset = _inputs(trial, case)
+    q, k, offset = _inputs(case)
     one, exact, problem, _ = _score(trial, case, q, k, offset)
     mirrored, again, other_problem, call = _score(trial, case, k, q, -offset)
     if found := problem or other_problem:

@@ -96,7 +96,7 @@ def tokens(trial: Trial, case: Case) -> Finding:
         return finding
     findings = []
     message = "a token alone is turned differently than within its sequence"
-    for cut in (slice(0, 1), slice(case.seq - 1, None), slice(case.seq // 2, None)):
+    for cut in (slice(0, 1), slice(1, None)):
         part, where = np.ascontiguousarray(x[:, cut]), positions[:, cut]
         y = trial.rotate(case, part, where)
         findings.append(_same(trial, case, part, where, y, whole[:, cut], message))
@@ -117,10 +117,9 @@ def history(trial: Trial, case: Case) -> Finding:
     longer = dataclasses.replace(case, seq=case.seq + 1, start=case.start // 2)
     shorter = dataclasses.replace(case, seq=1, start=0, positions="arange")
     for other in trial.profile.dtypes:
-        for changed in (longer, shorter):
-            between = dataclasses.replace(changed, dtype=other)
-            where = between.make_positions()
-            trial.rotate(between, between.make_x(where), where)
+        between = dataclasses.replace(longer if other == case.dtype else shorter, dtype=other)
+        where = between.make_positions()
+        trial.rotate(between, between.make_x(where), where)
     after = trial.rotate(case, x, positions)
     message = "the same call gives another result after calls of other lengths and dtypes"
     return _same(trial, case, x, positions, after, before, message)

@@ -1,0 +1,92 @@
+"""The command `ropespec`.
+
+No framework is imported here: torch, JAX and CuPy are loaded by the worker of a subject alone.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from ropespec.conformance.cli.check import check_command
+from ropespec.conformance.cli.spec import spec_command
+from ropespec.conformance.cli.status import CONFORMS, INTERRUPTED
+from ropespec.conformance.report.document import version
+
+__all__ = ["command", "main"]
+
+
+class _Interrupted(click.ClickException):
+    """Ctrl-C; the worker of the subject has been ended by then."""
+
+    exit_code = INTERRUPTED
+
+
+class _Group(click.Group):
+    """A group that treats Ctrl-C like any other reason to stop: one line, no blank ones."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # the signature of click
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BaseException as error:
+            # Hypothesis, interrupted between two cases, may raise something else on top of it.
+            if _is_interruption(error):
+                raise _Interrupted("interrupted") from None
+            raise
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+@click.group(cls=_Group, invoke_without_command=True, context_settings={"max_content_width": 100})
+@click.version_option(version(), prog_name="ropespec", message="%(prog)s %(version)s")
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Find out what RoPE is, exactly, and whether yours is right.
+
+    \b
+    ropespec check my_rope.py:apply --half     is my implementation right?
+    ropespec check                             are the built-in backends?
+    ropespec spec                              the chapters and clauses
+    ropespec spec ROT-6                        one clause, with formula and sources
+    """  # noqa: D301  # click reads the character \b as "keep these lines"
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+command.add_command(check_command)
+command.add_command(spec_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None
+        The words after `ropespec`; None for those of the process.
+
+    Returns
+    -------
+    int
+        The exit status, see `ropespec.conformance.cli.status`.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = command.main(words, prog_name="ropespec", standalone_mode=False)
+        # What is still buffered fails here, where it is understood, not while Python exits.
+        sys.stdout.flush()
+    except click.ClickException as problem:
+        click.echo(f"ropespec: {' '.join(problem.format_message().split())}", err=True)
+        return problem.exit_code
+    except BrokenPipeError:
+        # The reader has enough, as `head` does; there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CONFORMS
+    return status if isinstance(status, int) else CONFORMS

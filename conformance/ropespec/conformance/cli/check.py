@@ -1,0 +1,186 @@
+"""`ropespec check`: find out whether an implementation conforms."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from ropespec.conformance.cli.options import claims_of, profile_options
+from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
+from ropespec.conformance.profile import ARRAYS
+from ropespec.conformance.report.document import document, documents, write
+from ropespec.conformance.report.progress import Progress
+from ropespec.conformance.report.summary import print_report
+from ropespec.conformance.results import Verdict
+from ropespec.conformance.subject.errors import TargetUnusable
+from ropespec.conformance.subject.target import parse
+
+__all__ = ["check_command"]
+
+PLAIN_WIDTH = 100
+DEADLINE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What was asked for, beside the target."""
+
+    claims: dict[str, Any]
+    timeout: float
+    seed: int
+    full: bool
+    only: tuple[str, ...]
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What a document says of the extent of the run."""
+        return {"only": self.only, "full": self.full}
+
+
+@click.command("check", short_help="Check an implementation, clause by clause.")
+@click.argument("target", required=False)
+@profile_options
+@click.option("--full", is_flag=True, help="Ten times as many cases.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Draw other cases."
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="CLAUSE",
+    help="Only this clause, check or chapter; may be repeated.",
+)
+@click.option("--json", "json_file", metavar="FILE", help="Write the whole verdict there.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEADLINE,
+    show_default=True,
+    metavar="S",
+    help="Seconds for one call of the implementation.",
+)
+def check_command(  # noqa: PLR0913  # one parameter per option that is no claim
+    *,
+    target: str | None,
+    full: bool,
+    seed: int,
+    only: tuple[str, ...],
+    json_file: str | None,
+    timeout: float,
+    **options: Any,  # noqa: ANN401  # the profile options
+) -> int:
+    """Check an implementation of RoPE, clause by clause.
+
+    TARGET is numpy, torch, jax or cupy (the built-in backends), package.module:attribute or
+    path/to/file.py:attribute: a function f(x, positions) that returns x rotated, or a module or
+    an object that offers more of the API. Without TARGET every built-in backend is checked.
+
+    x has shape (batch, sequence, heads, head_dim) in the order of --axes; positions has shape
+    (batch, sequence). What is not said here is taken from a PROFILE mapping beside the function,
+    then from the defaults.
+
+    \b
+    ropespec check my_rope.py:apply --half
+    ropespec check my_kernels.rope:apply --interleaved --array torch --axes bhsd --dtype bfloat16
+    ropespec check my_rope.py:apply --half --only ROT-7 --json verdict.json
+
+    Exit status: 0 conforms, 1 does not, 2 the call or the target is unusable.
+    """  # noqa: D301  # click reads the character \b as "keep these lines"
+    request = _Request(claims_of(options), timeout, seed, full, only)
+    destination = _writable(json_file) if json_file else None
+    if only:
+        _require_known(only)
+    console = _console(sys.stdout)
+    if target is None:
+        return _check_all(request, console, destination)
+    _require_target(target)
+    verdict = _judge(target, request)
+    print_report(console, verdict, only=only)
+    if destination:
+        _save(document(verdict, **request.limits), destination)
+    return CONFORMS if verdict.conforms else FAILS
+
+
+def _check_all(request: _Request, console: Console, destination: Path | None) -> int:
+    """Check every backend that can run here; those that cannot are neither passed nor failed."""
+    verdicts, not_run = [], {}
+    for name in ARRAYS:
+        if reason := _missing(name):
+            not_run[name] = reason
+            continue
+        verdicts.append(_judge(name, request))
+        print_report(console, verdicts[-1], only=request.only)
+        console.print()
+    for name, reason in not_run.items():
+        console.print(Text(f"{name} was not run: {reason}", style="yellow"), soft_wrap=True)
+    if destination:
+        _save(documents(verdicts, not_run, **request.limits), destination)
+    return CONFORMS if verdicts and all(one.conforms for one in verdicts) else FAILS
+
+
+def _judge(target: str, request: _Request) -> Verdict:
+    with Progress(_console(sys.stderr), target) as progress:
+        # Loaded after the first line is on the screen: Hypothesis alone takes half a second.
+        from ropespec.conformance.opening import open_subject  # noqa: PLC0415  # see above
+        from ropespec.conformance.runner import Plan, run  # noqa: PLC0415  # see above
+
+        plan = Plan(seed=request.seed, full=request.full, only=request.only)
+        try:
+            with open_subject(target, request.claims, request.timeout) as session:
+                return run(session, plan, progress.on_result)
+        except TargetUnusable as problem:
+            raise Unusable(str(problem)) from None
+
+
+def _missing(name: str) -> str | None:
+    from ropespec.conformance.builtin import availability  # noqa: PLC0415  # only without a target
+
+    return availability(name)
+
+
+def _require_target(target: str) -> None:
+    """Refuse what is no target before anything is said to be loading."""
+    try:
+        parse(target, Path.cwd())
+    except TargetUnusable as problem:
+        raise Unusable(str(problem)) from None
+
+
+def _require_known(only: tuple[str, ...]) -> None:
+    from ropespec.conformance.runner import Plan, select  # noqa: PLC0415  # only with --only
+
+    try:
+        select(Plan(only=only))
+    except ValueError as problem:
+        raise Unusable(f"--only: {problem}") from None
+
+
+def _console(stream: Any) -> Console:  # noqa: ANN401  # a text stream
+    """Return a console as wide as the terminal, or as a report that is read later."""
+    width = None if stream.isatty() else PLAIN_WIDTH
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+def _writable(name: str) -> Path:
+    """Open the file before the work, so that minutes of it are not lost to a wrong path."""
+    path = Path(name)
+    is_new = not path.exists()
+    try:
+        with path.open("a", encoding="utf-8"):
+            pass
+        if is_new:
+            path.unlink()
+    except OSError as problem:
+        raise Unusable(f"--json: cannot write {name}: {problem.strerror}") from None
+    return path
+
+
+def _save(content: dict[str, Any], path: Path) -> None:
+    try:
+        write(content, path)
+    except OSError as problem:
+        raise Unusable(f"--json: cannot write {path}: {problem.strerror}") from None

@@ -1,0 +1,121 @@
+"""What a caller relies on beside the values: dtype, strides, linearity, NaN, empty input."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.identify.model import Model
+from ropespec.conformance.identify.paths import tolerance_of
+from ropespec.conformance.identify.probe import Probe
+
+__all__ = ["containment", "empty", "ignored_keywords", "linearity", "result_dtypes", "strides"]
+
+Float = NDArray[np.float64]
+
+
+def _drawn(dim: int, seed: int = 31) -> tuple[Float, NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((2, 5, 3, dim)).astype(np.float32).astype(np.float64)
+    return x, np.broadcast_to(np.array([1, 4, 2, 9, 30]), (2, 5)).copy()
+
+
+def _close(left: Float | None, right: Float | None, tolerance: float) -> bool:
+    if left is None or right is None:
+        return False
+    return bool(np.abs(left - right).max() <= tolerance * max(float(np.abs(right).max()), 1e-30))
+
+
+def result_dtypes(probe: Probe, dim: int) -> tuple[tuple[str, str], ...]:
+    """Return pairs (dtype of x, dtype of the result) for the claimed dtypes."""
+    x, positions = _drawn(dim)
+    found = []
+    for dtype in dict.fromkeys((*probe.session.profile.dtypes, probe.dtype)):
+        seen = probe.rotate(x, positions, dtype=dtype)
+        if seen.dtype:
+            found.append((dtype, seen.dtype))
+    return tuple(found)
+
+
+def strides(probe: Probe, dim: int) -> str:
+    """Return `any`, `contiguous only` or `raises`."""
+    x, positions = _drawn(dim)
+    plain, view = probe.rotate(x, positions), probe.rotate(x, positions, strided=True)
+    if view.y is None:
+        return "raises"
+    return "any" if _close(view.y, plain.y, 1e-6) else "contiguous only"
+
+
+def linearity(probe: Probe, dim: int) -> str:
+    """Return `yes`, `normalised`, `clipped` or `no`."""
+    x, positions = _drawn(dim)
+    other, _ = _drawn(dim, 37)
+    tolerance = 4 * tolerance_of(probe.dtype)
+    one, large = probe.rotate(x, positions).y, probe.rotate(64 * x, positions).y
+    both, second = probe.rotate(x + other, positions).y, probe.rotate(other, positions).y
+    small = probe.rotate(x / 64, positions).y
+    if one is None or large is None or both is None or second is None or small is None:
+        return "no"
+    if _close(large, one, tolerance):
+        return "normalised"
+    if _close(large, 64 * one, tolerance) and _close(both, one + second, tolerance):
+        return "yes"
+    tame = probe.rotate(x / 32, positions).y
+    return "clipped" if _close(tame, 2 * small, tolerance) else "no"
+
+
+def containment(probe: Probe, dim: int, model: Model | None) -> str | None:
+    """Return `stays` if NaN in one pair stays there, `spreads` if not, None if it is not known."""
+    if model is None or not model.usable:
+        return None
+    x, positions = _drawn(dim)
+    pair = model.channels.inputs[0]
+    clean = probe.rotate(x, positions).y
+    for value in (np.nan, np.inf):
+        dirty = x.copy()
+        dirty[1, 2, 1, int(pair[0])] = value
+        with np.errstate(invalid="ignore"):
+            y = probe.rotate(dirty, positions).y
+        if y is None or clean is None:
+            return "raises"
+        keep = np.ones(x.shape, dtype=bool)
+        keep[1, 2, 1, pair] = False
+        off = np.abs(y[keep] - clean[keep])
+        if not (off <= tolerance_of(probe.dtype) * np.abs(x).max()).all():
+            return "spreads"
+    return "stays"
+
+
+def empty(probe: Probe, dim: int) -> str:
+    """Return `works`, or the axes of length zero that raise."""
+    refused = []
+    for axis, name in enumerate(("batch", "sequence", "heads")):
+        if axis == 0 and (probe.manner.axes == "shd" or probe.manner.shared):
+            continue
+        shape = [2, 3, 2, dim]
+        shape[axis] = 0
+        seen = probe.rotate(np.zeros(shape), np.zeros(shape[:2], dtype=np.int64))
+        if seen.y is None:
+            refused.append(name)
+    return "works" if not refused else ", ".join(refused)
+
+
+def ignored_keywords(probe: Probe, dim: int) -> tuple[tuple[str, str], ...]:
+    """Return the keywords that are taken and change nothing, with the kind of call."""
+    changes = {
+        "interleaved": ({"interleaved": True}, {"interleaved": False}),
+        "base": ({"base": 10000.0}, {"base": 500.0}),
+        "rotary_dim": ({"rotary_dim": dim}, {"rotary_dim": max(dim // 2 // 2 * 2, 2)}),
+    }
+    x, positions = _drawn(dim)
+    found = []
+    calls = {"any": (x, positions), "S=1": (x[:, 3:4], positions[:, 3:4])}
+    for name in ("interleaved", "base", "rotary_dim"):
+        if name not in probe.taken or dim < 8:
+            continue
+        one, other = changes[name]
+        for dtype in dict.fromkeys((probe.dtype, *probe.session.profile.dtypes)):
+            for label, (part, where) in calls.items():
+                left = probe.rotate(part, where, dtype=dtype, **one).y
+                right = probe.rotate(part, where, dtype=dtype, **other).y
+                if left is not None and right is not None and np.array_equal(left, right):
+                    found.append((name, label if dtype == probe.dtype else dtype))
+    return tuple(dict.fromkeys(found))

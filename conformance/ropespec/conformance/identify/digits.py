@@ -1,0 +1,134 @@
+"""Number grids: in which dtype positions, frequencies, angles, tables and products are held."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.identify.blocks import wrapped
+from ropespec.conformance.identify.operator import Blocks
+
+__all__ = ["ROUNDINGS", "Angles", "angle_grid", "entry_grid", "fast_reduction", "nearest_position", "on_grid", "rounded"]
+
+Float = NDArray[np.float64]
+
+
+def _tf32(a: Float) -> Float:
+    bits = np.ascontiguousarray(a, np.float32).view(np.uint32)
+    kept = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return kept.view(np.float32).astype(np.float64)
+
+
+def _through(dtype: type) -> Callable[[Float], Float]:
+    def cast(a: Float) -> Float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(a).astype(dtype).astype(np.float64)
+
+    return cast
+
+
+ROUNDINGS: dict[str, Callable[[Float], Float]] = {
+    "bfloat16": _through(ml_dtypes.bfloat16),
+    "float16": _through(np.float16),
+    "tf32": _tf32,
+}
+"""Roundings to fewer bits than float32 has, by name."""
+
+
+def rounded(a: Float, name: str) -> Float:
+    """Round to a dtype by name; unchanged for `exact`."""
+    return ROUNDINGS[name](a) if name in ROUNDINGS else a
+
+
+@dataclass(frozen=True, slots=True)
+class Angles:
+    """How angles are made.
+
+    Attributes
+    ----------
+    kind : str
+        `exact` (nothing lost that shows), `frequencies` or `angles` rounded.
+    dtype : str
+        To which dtype; empty for `exact`.
+    """
+
+    kind: str
+    dtype: str = ""
+
+
+def angle_grid(blocks: Blocks, speed: Float, offset: float) -> Angles:
+    """Find the rounding that explains the angles near zero, where every dtype holds positions.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        At positions up to 128.
+    speed : ndarray
+        The unrounded frequencies, with the sign of the turn.
+    offset : float
+        Added to every position.
+    """
+    where = (blocks.positions + offset).astype(np.float64)[:, None]
+    angle = blocks.angle
+    sign, size = np.sign(speed), np.abs(speed)
+
+    def off(expected: Float) -> float:
+        return float(np.sqrt(np.mean(wrapped(angle - sign * expected) ** 2)))
+
+    exact = off(where * size)
+    tried = {}
+    for name in ("bfloat16", "float16"):
+        less = rounded(size, name)
+        tried[("frequencies", name)] = off(where * less)
+        tried[("angles", name)] = min(
+            off(rounded(where * less, name)), off(rounded(where * size, name))
+        )
+    best = min(tried, key=lambda key: tried[key])
+    if exact > 3e-5 and tried[best] < exact / 4:
+        return Angles(*best)
+    return Angles("exact")
+
+
+def on_grid(values: Float) -> str:
+    """Return the half precision in which all values are exact, or an empty string."""
+    telling = values[(np.abs(values) > 1e-3) & (np.abs(np.abs(values) - 1) > 1e-9)]
+    if len(telling) < 4:
+        return ""
+    for name in ("bfloat16", "float16"):
+        if np.array_equal(rounded(telling, name), telling):
+            return name
+    return ""
+
+
+def entry_grid(blocks: Blocks) -> str:
+    """Return the half precision of the entries of cos and sin, or an empty string."""
+    return on_grid(blocks.matrix[..., :, 0].ravel())
+
+
+def fast_reduction(blocks: Blocks, speed: Float) -> bool:
+    """Whether angles are reduced by a float32 value of 2 pi, as fast sines do.
+
+    The error grows with the angle and is the worst where the angle is the position itself.
+    """
+    where = blocks.positions.astype(np.float64)[:, None]
+    size = np.abs(speed[:1])
+    angle = blocks.angle[:, :1] * np.sign(speed[:1])
+    single = (where.astype(np.float32) * size.astype(np.float32)).astype(np.float64)
+    turn = float(np.float32(2 * np.pi))
+    short = single - np.floor(single / turn) * turn
+    plain, fast = (float(np.abs(wrapped(angle - e)).max()) for e in (single, short))
+    return plain > 2e-4 and fast < plain / 3
+
+
+def nearest_position(
+    angle: Float, speed: Float, candidates: Sequence[int] | NDArray[np.int64]
+) -> tuple[int, float]:
+    """Return the candidate whose angles come nearest, and max(1 - cos) of the difference."""
+    where = np.asarray(candidates, dtype=np.float64)
+    chosen = np.argsort(-np.abs(speed))[:12]
+    off = 1 - np.cos(angle[chosen] - where[:, None] * speed[chosen])
+    worst = off.max(axis=1)
+    best = int(np.argmin(worst))
+    return int(where[best]), float(worst[best])

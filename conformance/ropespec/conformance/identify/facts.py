@@ -1,0 +1,236 @@
+"""What identification can say: a closed set of facts, and the mistake a diagnosis names."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["Block", "Diagnosis", "Fact", "Identification", "Name", "Pairing", "Source"]
+
+
+class Name(StrEnum):
+    """The names of facts, in the order they are reported."""
+
+    ANSWER = "answer"  # values, raises, crash, timeout, other shape, no array
+    AXES = "axes"  # order of batch, sequence, heads, head_dim
+    AXES_ACCEPTED = "axes accepted"
+    POSITIONS = "positions"  # (B, S) or (S,)
+    HEAD_DIM = "head_dim"  # at which the rest was measured
+    PAIRING = "pairing"
+    BLOCK = "block"  # the 2x2 matrix of a pair
+    DIRECTION = "direction"  # counter-clockwise or clockwise
+    ROTARY_DIM = "rotary_dim"
+    TURNING_END = "turning end"  # all, first, last, middle
+    TAIL = "tail"  # none, kept, zeroed
+    ROTARY_RULE = "rotary_dim rule"  # all, fixed, share: how rotary_dim follows head_dim
+    BASE = "base"  # under base^(-2i/rotary_dim)
+    EXPONENT = "exponent"
+    SCHEME = "scheme"  # unscaled, or the nearest known scheme
+    FREQUENCIES = "frequencies"  # radians per position, by pair
+    POSITION_SCALE = "position scale"
+    POSITION_OFFSET = "position offset"
+    GAIN = "attention factor"
+    ROWS = "rows"  # whose positions turn a row
+    TOKENS = "tokens"  # which position turns a token
+    HEADS = "heads"
+    PATHS = "special paths"  # S = 1, B = 1, H = 1, equal sizes, dtypes
+    HISTORY = "history"
+    NEGATIVE = "negative positions"
+    LARGEST = "largest position"
+    ANGLES = "angles"  # dtype of positions, frequencies, angles
+    TABLE = "table"
+    ARITHMETIC = "arithmetic"
+    PRECISION = "precision"  # class by dtype of x
+    RESULT_DTYPE = "result dtype"
+    WRITES = "writes"
+    ALIAS = "alias"
+    STRIDES = "strides"
+    LINEAR = "linear"
+    CONTAINMENT = "not-a-number"
+    EMPTY = "empty"
+    STORES = "stores"  # how often a turned x was rounded to its dtype
+    GRADIENT = "gradient"
+    FLAGS = "keywords"  # those taken and not obeyed
+    OTHERS = "other functions"  # mistakes read off sinusoidal_embedding, attention ...
+
+
+class Pairing(StrEnum):
+    """Which components turn together."""
+
+    INTERLEAVED = "interleaved"
+    HALF = "half"
+    HALF_OF_HEAD = "half of head"
+    CROSSING_HEADS = "crossing heads"
+    NONE = "none"
+    OTHER = "other"
+    DEINTERLEAVED = "left de-interleaved"
+
+
+class Block(StrEnum):
+    """The form of the 2x2 matrix by which a pair turns."""
+
+    ROTATION = "rotation"
+    LOST_SINE = "sine lost"
+    LOST_MINUS = "minus lost"
+    OVERWRITTEN = "overwritten operand"
+    UNEQUAL = "two angles"
+    PARTLY = "rotation, but not of every pair"
+    OTHER = "other"
+
+
+class Source(StrEnum):
+    """Where the position of a row or token comes from."""
+
+    OWN = "own"
+    COUNTED = "counted from 0"
+    FROM_FIRST = "counted from the first"
+    ONE = "one for all"
+    ROW = "those of one row"
+    LARGEST = "the largest of the batch"
+    HEAD = "the head index"
+    STALE = "those of an earlier call"
+    SHARED = "shared by the call"
+    OTHER = "other"
+    NOTHING = "no position at all"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing found out.
+
+    Attributes
+    ----------
+    name : Name
+        What it is about.
+    value : object
+        A word, number, or tuple of these.
+    certainty : float
+        In [0, 1].
+    sentence : str
+        For a reader.
+    """
+
+    name: Name
+    value: Any
+    certainty: float
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """Everything found out about one subject.
+
+    Attributes
+    ----------
+    target : str
+        As given.
+    facts : tuple of Fact
+        At most one of each name, in the order of `Name`.
+    calls : int
+        How often the subject was called.
+    seconds : float
+        How long it took.
+    array : str
+        The framework of its arrays.
+    """
+
+    target: str
+    facts: tuple[Fact, ...]
+    calls: int
+    seconds: float
+    array: str = "numpy"
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self.facts)
+
+    def fact(self, name: Name) -> Fact | None:
+        """Return the fact of a name, or None if it could not be found out."""
+        return next((fact for fact in self.facts if fact.name is name), None)
+
+    def value(self, name: Name) -> Any:  # noqa: ANN401  # as `Fact.value`
+        """Return the value of a fact, or None if it could not be found out."""
+        fact = self.fact(name)
+        return None if fact is None else fact.value
+
+    def command(self, target: str | None = None) -> str:
+        """Return the line that checks the subject under the conventions found.
+
+        Parameters
+        ----------
+        target : str, optional
+            The target to name instead of the one identified.
+        """
+        words = ["ropespec check", target or self.target]
+        pairing = self.value(Name.PAIRING)
+        interleaved = (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED)
+        words.append("--interleaved" if pairing in interleaved else "--half")
+        if self.array != "numpy":
+            words.append(f"--array {self.array}")
+        if (axes := self.value(Name.AXES)) not in (None, "bshd"):
+            words.append(f"--axes {axes}")
+        base = self.value(Name.BASE)
+        if base is not None and base > 1 and base != 10000.0:
+            words.append(f"--base {base:.10g}")
+        if self.value(Name.ROTARY_RULE) in ("fixed", "share"):
+            words.append(f"--rotary-dim {self.value(Name.ROTARY_DIM)}")
+            words.append(f"--head-dim {self.value(Name.HEAD_DIM)}")
+        if self.value(Name.POSITIONS) == "(S,)" and axes != "shd":
+            words.append("--shared-positions")
+        if self.value(Name.NEGATIVE) == "raises":
+            words.append("--no-negative-positions")
+        return " ".join(words)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "target": self.target,
+            "facts": [
+                {
+                    "name": str(fact.name),
+                    "value": _plain(fact.value),
+                    "certainty": fact.certainty,
+                    "sentence": fact.sentence,
+                }
+                for fact in self.facts
+            ],
+            "command": self.command(),
+            "calls": self.calls,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The name of a mistake.
+
+    Attributes
+    ----------
+    id : str
+        In the catalogue of real defects; empty for a mistake that is not in it.
+    name : str
+        In a few words; `unknown` if nothing fits.
+    sentence : str
+        What was found and the remedy.
+    certainty : float
+        In [0, 1]; split where two mistakes cannot be told apart.
+    """
+
+    id: str
+    name: str
+    sentence: str
+    certainty: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "sentence": self.sentence,
+            "certainty": self.certainty,
+        }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # as `Fact.value`
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, StrEnum) else value

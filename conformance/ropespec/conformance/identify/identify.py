@@ -1,0 +1,298 @@
+"""Identification: from calls alone to the facts about a rotation."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ropespec.conformance.identify import classes, contract, state
+from ropespec.conformance.identify.blocks import NEAR, Phases, block_form, phases
+from ropespec.conformance.identify.calling import Calling, find_calling
+from ropespec.conformance.identify.digits import Angles, angle_grid, entry_grid, rounded
+from ropespec.conformance.identify.facts import (
+    Block,
+    Fact,
+    Identification,
+    Name,
+    Pairing,
+    Source,
+)
+from ropespec.conformance.identify.gradient import find_gradient
+from ropespec.conformance.identify.ladder import USUAL, Ladder, Rung, fit
+from ropespec.conformance.identify.model import Model
+from ropespec.conformance.identify.operator import (
+    Blocks,
+    Channels,
+    Reader,
+    read_blocks,
+    read_channels,
+)
+from ropespec.conformance.identify.others import find_others
+from ropespec.conformance.identify.paths import find_paths
+from ropespec.conformance.identify.probe import Lost, Probe
+from ropespec.conformance.identify.ranges import negative_positions, read_far
+from ropespec.conformance.identify.sentences import sentence
+from ropespec.conformance.identify.sources import Sources, find_sources
+from ropespec.conformance.subject.session import Session
+
+__all__ = ["identify"]
+
+_STRAIGHT = (Pairing.INTERLEAVED, Pairing.HALF)
+
+
+@dataclass(slots=True)
+class _Notes:
+    """Facts as they are found."""
+
+    facts: dict[Name, Fact] = field(default_factory=dict)
+
+    def add(self, name: Name, value: Any, certainty: float = 1.0) -> None:  # noqa: ANN401  # as Fact
+        self.facts[name] = Fact(name, value, certainty, sentence(name, value, self.values()))
+
+    def values(self) -> dict[Name, Any]:
+        return {name: fact.value for name, fact in self.facts.items()}
+
+
+def identify(session: Session) -> Identification:
+    """Find out what a subject does from its inputs and outputs alone.
+
+    Parameters
+    ----------
+    session : Session
+        The subject. Of its profile only `array`, `device` and the values of keywords are relied
+        on; `axes`, `head_dims`, `dtypes`, `max_position` and `base` say what is tried first.
+
+    Returns
+    -------
+    Identification
+        Facts, each with how sure it is. A subject that crashes or hangs yields those found before.
+    """
+    began = time.perf_counter()
+    notes = _Notes()
+    calls = 0
+    with np.errstate(all="ignore"):
+        try:
+            if "apply_rotary" in session.offers:
+                calls = _rotation(session, notes)
+            others = find_others(session)
+            if others:
+                notes.add(Name.OTHERS, others)
+        except Lost as lost:
+            notes.add(Name.ANSWER, lost.answer)
+    order = list(Name)
+    facts = tuple(sorted(notes.facts.values(), key=lambda fact: order.index(fact.name)))
+    array = session.profile.array
+    return Identification(session.target, facts, calls, time.perf_counter() - began, array)
+
+
+def _rotation(session: Session, notes: _Notes) -> int:
+    calling = find_calling(session)
+    probe = calling.probe
+    try:
+        if calling.answer != "values":
+            _no_values(calling, notes)
+            return probe.calls
+        notes.add(Name.ANSWER, "values")
+        notes.add(Name.AXES, probe.manner.axes, 0.99 if len(calling.accepted) == 1 else 0.8)
+        notes.add(Name.AXES_ACCEPTED, calling.accepted)
+        shared = probe.manner.shared or probe.manner.axes == "shd"
+        notes.add(Name.POSITIONS, "(S,)" if shared else "(B, S)", 0.95)
+        notes.add(Name.HEAD_DIM, calling.head_dim)
+        _structure(calling, notes)
+    finally:
+        if probe.written:
+            notes.add(Name.WRITES, tuple(sorted(probe.written)))
+        elif notes.facts[Name.ANSWER].value == "values":
+            notes.add(Name.WRITES, ())
+        notes.add(Name.ALIAS, probe.aliased)
+    return probe.calls
+
+
+def _no_values(calling: Calling, notes: _Notes) -> None:
+    seen = calling.seen
+    if calling.answer == "raises":
+        notes.add(Name.ANSWER, f"raises {seen.error}"[:200])
+    elif calling.swapped:
+        notes.add(Name.ANSWER, "axes swapped")
+    elif seen.shape:
+        notes.add(Name.ANSWER, f"another shape: {seen.shape}")
+    else:
+        notes.add(Name.ANSWER, f"no array: {seen.dtype}")
+
+
+def _structure(calling: Calling, notes: _Notes) -> None:
+    """Sources of positions, pairs, blocks, frequencies; then all that is told by comparing."""
+    probe, dim = calling.probe, calling.head_dim
+    sources = find_sources(probe, dim)
+    if sources is None:
+        return
+    notes.add(Name.ROWS, sources.rows, 0.95)
+    notes.add(Name.TOKENS, sources.tokens, 0.95)
+    notes.add(Name.HEADS, "alike" if sources.heads_alike else "differ")
+    model = None
+    if sources.tokens is not Source.HEAD:
+        reader = Reader(probe, sources)
+        channels = read_channels(reader, dim)
+        if channels is not None:
+            _note_channels(channels, notes)
+            model = _frequencies(calling, reader, channels, notes)
+    _comparisons(calling, sources, model, notes)
+
+
+def _note_channels(channels: Channels, notes: _Notes) -> None:
+    pairing = channels.pairing
+    if channels.permuted == "de-interleaved":
+        pairing = Pairing.DEINTERLEAVED
+    elif channels.permuted:
+        pairing = Pairing.OTHER
+    count = len(channels.inputs)
+    notes.add(Name.PAIRING, pairing, 0.99 if count > 1 or pairing is Pairing.NONE else 0.5)
+    if channels.diagonal:
+        notes.add(Name.BLOCK, Block.LOST_SINE, 0.95)
+    if pairing is Pairing.CROSSING_HEADS:
+        return
+    notes.add(Name.ROTARY_DIM, channels.rotary_dim)
+    end = channels.start + channels.rotary_dim
+    all_turn = channels.rotary_dim == channels.head_dim
+    where = "all" if all_turn else "first" if channels.start == 0 else "middle"
+    if not all_turn and channels.start > 0 and end == channels.head_dim:
+        where = "last"
+    notes.add(Name.TURNING_END, where)
+    notes.add(Name.TAIL, channels.tail)
+
+
+def _frequencies(
+    calling: Calling, reader: Reader, channels: Channels, notes: _Notes
+) -> Model | None:
+    """Read the ladder, and what depends on knowing it."""
+    if not len(channels.inputs):
+        return None
+    near = read_blocks(reader, channels, NEAR)
+    if near is None or not np.isfinite(near.matrix).all():
+        return None
+    form, _ = block_form(near)
+    notes.add(Name.BLOCK, form, 0.95)
+    if form not in (Block.ROTATION, Block.PARTLY):
+        return None
+    turned = phases(near)
+    rungs = [Rung(turned.speed, channels.rotary_dim, channels.head_dim)]
+    second = _second_rung(calling, reader, channels, notes)
+    if second is not None:
+        rungs.append(second)
+    ladder = fit(rungs, calling.probe.session.profile.base)
+    _note_ladder(ladder, turned, near, notes)
+    sign = -1.0 if ladder.clockwise else 1.0
+    speed = turned.speed if ladder.exact is None else sign * ladder.exact
+    angles = Angles("exact")
+    if ladder.exact is not None and np.isfinite(turned.offset):
+        angles = angle_grid(near, speed, turned.offset)
+    held = sign * rounded(np.abs(speed), angles.dtype) if angles.kind == "frequencies" else speed
+    model = Model(channels, held, turned.offset, float(np.median(near.gain)))
+    if np.isfinite(turned.offset) and turned.linear:
+        _note_digits(reader, model, near, angles, ladder, notes)
+    elif angles.kind == "angles":
+        notes.add(Name.ANGLES, ("angles", angles.dtype), 0.95)
+    return model
+
+
+def _second_rung(
+    calling: Calling, reader: Reader, channels: Channels, notes: _Notes
+) -> Rung | None:
+    """Measure at another head_dim: it tells what rotary_dim and the exponent follow."""
+    turning, dim = channels.rotary_dim, channels.head_dim
+    rule = "all" if turning == dim else "fixed"
+    rung = None
+    if calling.other_dim != dim:
+        other = read_channels(reader, calling.other_dim)
+        blocks = None
+        if other is not None and len(other.inputs):
+            blocks = read_blocks(reader, other, NEAR)
+        if other is not None and blocks is not None and np.isfinite(blocks.matrix).all():
+            rung = Rung(phases(blocks).speed, other.rotary_dim, calling.other_dim)
+            if rule == "fixed" and other.rotary_dim * dim == turning * calling.other_dim:
+                rule = "share"
+    if channels.pairing is not Pairing.CROSSING_HEADS:
+        notes.add(Name.ROTARY_RULE, rule, 0.95 if rung is not None else 0.6)
+    return rung
+
+
+def _note_ladder(ladder: Ladder, turned: Phases, near: Blocks, notes: _Notes) -> None:
+    notes.add(Name.DIRECTION, "clockwise" if ladder.clockwise else "counter-clockwise", 0.99)
+    if np.isfinite(ladder.base):
+        notes.add(Name.BASE, ladder.base, ladder.certainty)
+    notes.add(Name.EXPONENT, ladder.exponent, ladder.certainty)
+    notes.add(Name.SCHEME, ladder.scheme, ladder.certainty)
+    notes.add(Name.FREQUENCIES, tuple(float(w) for w in np.abs(turned.speed)), 0.95)
+    notes.add(Name.POSITION_SCALE, ladder.scale, ladder.certainty)
+    if np.isfinite(turned.offset):
+        notes.add(Name.POSITION_OFFSET, turned.offset, 0.95)
+    gain = near.gain[:, np.isfinite(near.gain).all(axis=0)]
+    typical = float(np.median(gain))
+    level = bool(np.abs(gain - typical).max() < 0.02 * abs(typical))
+    notes.add(Name.GAIN, round(typical, 4) if level else "varies", 0.95 if level else 0.6)
+
+
+def _note_digits(
+    reader: Reader, model: Model, near: Blocks, angles: Angles, ladder: Ladder, notes: _Notes
+) -> None:
+    """Number grids, then far and negative positions, then what is left behind."""
+    probe = reader.probe
+    table = entry_grid(near)
+    notes.add(Name.TABLE, table or "float32 or better", 0.9)
+    notes.add(Name.ARITHMETIC, classes.arithmetic(probe, model.channels.head_dim), 0.9)
+    if left := state.after_other_dtype(probe, reader, model.channels, near):
+        notes.add(Name.HISTORY, left, 0.9)
+    own = reader.sources.tokens in (Source.OWN, Source.ONE)
+    limit = probe.session.profile.max_position
+    far = None
+    if own and ladder.exact is not None and angles.kind != "angles":
+        far = read_far(reader, model.channels, model.speed, model.offset, limit)
+        grid = (angles.kind, angles.dtype)
+        if far is not None and far.policy == "rounded":
+            both = angles.kind == "frequencies"
+            grid = ("positions and frequencies" if both else "positions", far.detail)
+        notes.add(Name.ANGLES, grid, 0.95)
+        if far is not None:
+            notes.add(Name.LARGEST, (far.policy, far.limit), 0.9)
+        found = negative_positions(reader, model.channels, model.speed, model.offset)
+        if found is not None:
+            notes.add(Name.NEGATIVE, found, 0.95)
+    elif ladder.exact is not None:
+        notes.add(Name.ANGLES, (angles.kind, angles.dtype), 0.95)
+    if own and Name.HISTORY not in notes.facts:
+        left = state.after_far(probe, reader, model.channels, near)
+        notes.add(Name.HISTORY, left or "none", 0.9)
+    channels = model.channels
+    straight = channels.pairing in _STRAIGHT and channels.start == 0 and not channels.permuted
+    if straight and ladder.exponent == USUAL and ladder.scale == 1.0 and not ladder.clockwise:
+        if model.offset == 0 and own and np.isfinite(ladder.base):
+            reach = far.limit if far is not None and far.policy == "right" else 200
+            reach = min(reach if far is None or far.policy != "fast" else far.limit, limit)
+            measured = classes.precision_classes(probe, model, ladder.base, reach)
+            notes.add(Name.PRECISION, measured, 0.9)
+
+
+def _comparisons(
+    calling: Calling, sources: Sources, model: Model | None, notes: _Notes
+) -> None:
+    """What is told by comparing calls with calls."""
+    probe, dim = calling.probe, calling.head_dim
+    notes.add(Name.RESULT_DTYPE, contract.result_dtypes(probe, dim))
+    notes.add(Name.LINEAR, contract.linearity(probe, dim), 0.95)
+    notes.add(Name.STRIDES, contract.strides(probe, dim))
+    notes.add(Name.PATHS, tuple(
+        (path.name, path.which, path.what) for path in find_paths(probe, dim, sources, model)
+    ), 0.95)
+    contained = contract.containment(probe, dim, model)
+    if contained is not None:
+        notes.add(Name.CONTAINMENT, contained)
+    notes.add(Name.EMPTY, contract.empty(probe, dim))
+    notes.add(Name.FLAGS, contract.ignored_keywords(probe, dim))
+    if model is not None and notes.values().get(Name.POSITION_SCALE) == 2.0:
+        twice = classes.stored_twice(probe, model)
+        if twice is not None:
+            notes.add(Name.STORES, "two" if twice else "one", 0.8)
+    gradient = find_gradient(probe, dim, model)
+    if gradient is not None:
+        notes.add(Name.GRADIENT, gradient, 0.95)

@@ -1,0 +1,254 @@
+"""Mistakes of the other functions a subject may offer, by comparison with the formulas of each."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.identify.probe import Lost
+from ropespec.conformance.identify.scores import Given, attention_forms
+from ropespec.conformance.judge.rotation import from_pairs, pairs_of
+from ropespec.conformance.subject.session import (
+    Session,
+    SubjectCrashed,
+    SubjectError,
+    SubjectTimeout,
+)
+
+__all__ = ["find_others"]
+
+Float = NDArray[np.float64]
+Forms = Mapping[str, Callable[[], Float]]
+
+_TOLERANCE = 2e-3
+_DIM = 16
+_PLACES = np.arange(12)
+
+
+def find_others(session: Session) -> tuple[tuple[str, str], ...]:
+    """Return (function, mistake) for each offered function that computes a known wrong formula.
+
+    Functions that are right, or wrong in a way that is not known, are left out; `unknown` stands
+    for a result that fits no formula.
+    """
+    base = float(session.profile.base)
+    found = []
+    for name, judge in (
+        ("inv_freq", _inv_freq),
+        ("cos_sin", _cos_sin),
+        ("sinusoidal_embedding", _sinusoidal),
+        ("project_query", _projection),
+        ("project_key", _projection),
+        ("project_value", _projection),
+        ("attention", _attention),
+    ):
+        if name in session.offers:
+            word = judge(session, name, base)
+            if word not in ("", "right"):
+                found.append((name, word))
+    return tuple(found)
+
+
+def _call(
+    session: Session, name: str, arrays: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Float, ...]:
+    """Call a function with the keywords it takes; an empty tuple if it raises."""
+    taken = session.offers[name].keywords
+    optional = ("interleaved", "base", "rotary_dim")
+    passed = {k: v for k, v in keywords.items() if k not in optional or k in taken}
+    try:
+        reply = session.call(name, arrays, keywords=passed)
+    except (SubjectCrashed, SubjectTimeout) as error:
+        raise Lost("timeout" if isinstance(error, SubjectTimeout) else "crash", error.message) from error
+    except SubjectError:
+        return ()
+    if any(value.dtype.kind not in "fV" for value in reply.values):
+        return ()
+    return tuple(value.astype(np.float64) for value in reply.values)
+
+
+def _match(got: Float, forms: Forms) -> str:
+    """Return the name of the first form that gives these numbers, or `unknown`."""
+    for name, make in forms.items():
+        expected = make()
+        if expected.shape == got.shape and np.allclose(
+            got, expected, atol=_TOLERANCE, rtol=_TOLERANCE, equal_nan=True
+        ):
+            return name
+    return "unknown"
+
+
+def _theta(base: float, dim: int = _DIM) -> Float:
+    return np.asarray(base ** (-np.arange(0, dim, 2) / dim))
+
+
+def _inv_freq(session: Session, name: str, base: float) -> str:
+    got = _call(session, name, (_DIM,), {"base": base})
+    if not got:
+        return ""
+    i = np.arange(_DIM // 2)
+    forms: dict[str, Callable[[], Float]] = {
+        "right": lambda: _theta(base),
+        "base": lambda: _theta(10000.0 if base != 10000.0 else 500000.0),
+        "growing": lambda: 1 / _theta(base),
+        "exponent": lambda: base ** (-i / _DIM),
+        "exponent twice": lambda: base ** (-4 * i / _DIM),
+        "denominator": lambda: base ** (-2 * i / (_DIM - 2)),
+        "index from 1": lambda: base ** (-2 * (i + 1) / _DIM),
+        "reversed": lambda: _theta(base)[::-1],
+    }
+    return _match(np.log(np.abs(got[0]) + 1e-30), {k: _logged(v) for k, v in forms.items()})
+
+
+def _logged(make: Callable[[], Float]) -> Callable[[], Float]:
+    return lambda: np.asarray(np.log(make()))
+
+
+def _cos_sin(session: Session, name: str, base: float) -> str:
+    got = _call(session, name, (_PLACES, _DIM), {"base": base})
+    if len(got) != 2:
+        return ""
+    angle = _PLACES[:, None] * _theta(base)
+    c, s = np.cos(angle), np.sin(angle)
+    pair = {
+        "right": (c, s),
+        "swapped": (s, c),
+        "opposite": (c, -s),
+        "from 1": (np.cos(angle + _theta(base)), np.sin(angle + _theta(base))),
+    }
+    return _match(np.stack(got), {k: _stacked(v) for k, v in pair.items()})
+
+
+def _stacked(parts: tuple[Float, Float]) -> Callable[[], Float]:
+    return lambda: np.stack(parts)
+
+
+def _sinusoidal(session: Session, name: str, base: float) -> str:
+    got = _call(session, name, (_PLACES, _DIM), {"base": base})
+    if not got:
+        return ""
+
+    def woven(sin_exponent: Float, cos_exponent: Float, at: float = base, start: int = 0) -> Float:
+        p = (_PLACES + start)[:, None]
+        parts = (np.sin(p * at**-sin_exponent), np.cos(p * at**-cos_exponent))
+        return np.stack(parts, axis=-1).reshape(len(_PLACES), _DIM)
+
+    even = np.arange(0, _DIM, 2) / _DIM
+    odd = np.arange(1, _DIM, 2) / _DIM
+    half = np.arange(_DIM // 2) / (_DIM // 2 - 1)
+    plain = woven(even, even)
+    s, c = plain[:, 0::2], plain[:, 1::2]
+    forms: dict[str, Callable[[], Float]] = {
+        "right": lambda: plain,
+        "sines then cosines": lambda: np.concatenate([s, c], axis=-1),
+        "cosines then sines": lambda: np.concatenate([c, s], axis=-1),
+        "cosine first": lambda: np.stack([c, s], axis=-1).reshape(plain.shape),
+        "unpaired, doubled": lambda: woven(2 * even, 2 * odd),
+        "doubled": lambda: woven(2 * even, 2 * even),
+        "cosine exponent": lambda: woven(even, odd),
+        "cosine exponent, base 1000": lambda: woven(even, odd, 1000.0),
+        "base 1000": lambda: woven(even, even, 1000.0),
+        "base": lambda: woven(even, even, 10000.0 if base != 10000.0 else 500000.0),
+        "denominator": lambda: woven(half, half),
+        "denominator, sines then cosines": lambda: _halves(woven(half, half)),
+        "from 1": lambda: woven(even, even, base, 1),
+        "half the exponent": lambda: woven(even / 2, even / 2),
+        "own exponent each": lambda: woven(2 * even, 2 * odd, base),
+    }
+    return _match(got[0], forms)
+
+
+def _halves(woven: Float) -> Float:
+    return np.concatenate([woven[:, 0::2], woven[:, 1::2]], axis=-1)
+
+
+def _turn(x: Float, positions: Float, base: float, *, interleaved: bool) -> Float:
+    """Rotate x (B, S, H, D) by positions (B, S)."""
+    dim = x.shape[-1]
+    angle = positions[..., None, None] * _theta(base, dim)
+    a, b = pairs_of(x, dim, interleaved=interleaved)
+    c, s = np.cos(angle), np.sin(angle)
+    return from_pairs(a * c - b * s, b * c + a * s, x[..., dim:], interleaved=interleaved)
+
+
+def _projection(session: Session, name: str, base: float) -> str:
+    rng = np.random.default_rng(61)
+    x = rng.standard_normal((2, 5, 6)).astype(np.float32)
+    weight = rng.standard_normal((3, _DIM, 6)).astype(np.float32)
+    positions = np.array([[1, 4, 2, 9, 30]] * 2)
+    layout = session.profile.layouts[0]
+    where = positions[0] if session.profile.shared_positions else positions
+    arrays = (x, weight) if name == "project_value" else (x, where, weight)
+    got = _call(session, name, arrays, {"interleaved": layout, "base": base})
+    if not got:
+        return ""
+    plain = np.einsum("bsi,hdi->bshd", x.astype(np.float64), weight.astype(np.float64))
+    at = positions.astype(np.float64)
+    turned = {
+        "turned": lambda: _turn(plain, at, base, interleaved=layout),
+        "opposite": lambda: _turn(plain, -at, base, interleaved=layout),
+        "other pairing": lambda: _turn(plain, at, base, interleaved=not layout),
+        "from 1": lambda: _turn(plain, at + 1, base, interleaved=layout),
+        "twice": lambda: _turn(plain, 2 * at, base, interleaved=layout),
+        "plain": lambda: plain,
+    }
+    if name == "project_value":
+        counted = np.broadcast_to(np.arange(5.0), (2, 5))
+        turned["turned"] = lambda: _turn(plain, counted, base, interleaved=layout)
+    word = _match(got[0], turned)
+    expected = "plain" if name == "project_value" else "turned"
+    return "right" if word == expected else word
+
+
+def _attention(session: Session, name: str, base: float) -> str:
+    rng = np.random.default_rng(67)
+    shape = (2, 5, 2, _DIM)
+    q, k, v = (rng.standard_normal(shape).astype(np.float32) for _ in range(3))
+    positions = np.array([[1, 4, 2, 9, 30]] * 2)
+    layout = session.profile.layouts[0]
+    where = positions[0] if session.profile.shared_positions else positions
+    mask = np.tril(np.ones((5, 5), dtype=bool))
+    mask[2] = False
+    words = []
+    for given_mask in (np.tril(np.ones((5, 5), dtype=bool)), mask):
+        keywords = {
+            "query_positions": where,
+            "key_positions": where,
+            "interleaved": layout,
+            "base": base,
+            "mask": given_mask[None, None],
+        }
+        got = _call(session, name, (q, k, v), keywords)
+        if len(got) != 2:
+            return ""
+        at = positions.astype(np.float64)
+
+        def turn(x: Float, factor: float, other: bool = False) -> Float:
+            return _turn(x.astype(np.float64), factor * at, base, interleaved=layout != other)
+
+        words.append(_matched(got, attention_forms(Given(q, k, v, given_mask, turn))))
+    whole, with_empty = words
+    if whole == "right" and with_empty != "right":
+        return "empty row" if with_empty == "unknown" else with_empty
+    return whole
+
+
+def _matched(
+    got: tuple[Float, ...], forms: Mapping[str, Callable[[], tuple[Float, Float]]]
+) -> str:
+    """Return the first form with this output and these weights, or with the output alone."""
+
+    def same(left: Float, right: Float) -> bool:
+        return left.shape == right.shape and np.allclose(
+            left, right, atol=_TOLERANCE, rtol=_TOLERANCE, equal_nan=True
+        )
+
+    made = {name: make() for name, make in forms.items()}
+    for name, (output, weights) in made.items():
+        if same(got[0], output) and same(got[1], weights):
+            return name
+    for name, (output, weights) in made.items():
+        if same(got[1], weights) and name == "right":
+            return "output alone"
+    return "unknown"

@@ -1,0 +1,126 @@
+"""Special paths: shapes of one, equal sizes, other dtypes must do what any other call does."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.identify.facts import Source
+from ropespec.conformance.identify.model import Model, explain
+from ropespec.conformance.identify.probe import Probe
+from ropespec.conformance.identify.sources import Sources
+
+__all__ = ["Path", "find_paths", "tolerance_of"]
+
+Float = NDArray[np.float64]
+
+_BATCH, _SEQ, _HEADS = 4, 6, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A kind of call that comes out differently.
+
+    Attributes
+    ----------
+    name : str
+        `S=1`, `B=1`, `H=1`, `S=H`, `B=S`, `S=D`, or a dtype.
+    which : str
+        `all` rows of the batch, all but the `first`, or `some`.
+    what : str
+        As `explain` says it; `raises` if it raised.
+    """
+
+    name: str
+    which: str
+    what: str
+
+
+def tolerance_of(dtype: str) -> float:
+    """Return what two calls of one operator may differ by, relative to the largest component."""
+    return {"float64": 1e-5, "float32": 1e-4, "float16": 8e-3}.get(dtype, 6e-2)
+
+
+def find_paths(probe: Probe, dim: int, sources: Sources, model: Model | None) -> tuple[Path, ...]:
+    """Compare parts of a call with calls of the parts."""
+    if sources.tokens is not Source.OWN:
+        return ()
+    own_rows = sources.rows is Source.OWN
+    rng = np.random.default_rng(23)
+    x = rng.standard_normal((_BATCH, _SEQ, _HEADS, dim)).astype(np.float32).astype(np.float64)
+    positions = rng.permutation(np.arange(1, 97))[: _BATCH * _SEQ].reshape(_BATCH, _SEQ)
+    if not own_rows:
+        positions = np.broadcast_to(positions[:1], positions.shape).copy()
+    whole = probe.rotate(x, positions)
+    if whole.y is None:
+        return (Path("four rows", "all", "raises"),)
+    found = []
+    for name, (b, s, h) in _parts(dim).items():
+        if name == "S=D":
+            continue
+        part = probe.rotate(x[:b, :s, :h], positions[:b, :s])
+        found.append(
+            _compare(
+                name, part.y, whole.y[:b, :s, :h], x[:b, :s, :h], positions[:b, :s], probe, model
+            )
+        )
+    found.append(_long(probe, dim, model))
+    for dtype in probe.session.profile.dtypes:
+        if dtype != probe.dtype:
+            typed = probe.rotate(x, positions, dtype=dtype)
+            if typed.y is not None:
+                found.append(_compare(dtype, typed.y, whole.y, x, positions, probe, model, dtype))
+    return tuple(path for path in found if path is not None)
+
+
+def _parts(dim: int) -> dict[str, tuple[int, int, int]]:
+    del dim
+    return {
+        "S=1": (_BATCH, 1, _HEADS),
+        "B=1": (1, _SEQ, _HEADS),
+        "H=1": (_BATCH, _SEQ, 1),
+        "S=2": (_BATCH, 2, _HEADS),
+        "B=2": (2, _SEQ, _HEADS),
+        "H=2": (_BATCH, _SEQ, 2),
+        "S=H": (_BATCH, 3, 3),
+        "B=S": (4, 4, _HEADS),
+        "B=H": (4, _SEQ, 4),
+        "B=S=1": (1, 1, _HEADS),
+        "S=H=1": (_BATCH, 1, 1),
+        "B=S=H=1": (1, 1, 1),
+    }
+
+
+def _long(probe: Probe, dim: int, model: Model | None) -> Path | None:
+    """Compare a sequence as long as the head is wide with a longer one."""
+    x = np.random.default_rng(29).standard_normal((1, dim + 1, 2, dim))
+    positions = np.arange(dim + 1)[None]
+    longer, square = probe.rotate(x, positions), probe.rotate(x[:, :dim], positions[:, :dim])
+    if longer.y is None:
+        return Path("S>D", "all", "raises")
+    return _compare(
+        "S=D", square.y, longer.y[:, :dim], x[:, :dim], positions[:, :dim], probe, model
+    )
+
+
+def _compare(
+    name: str,
+    got: Float | None,
+    expected: Float,
+    x: Float,
+    positions: NDArray[np.integer],
+    probe: Probe,
+    model: Model | None,
+    dtype: str | None = None,
+) -> Path | None:
+    if got is None:
+        return Path(name, "all", "raises")
+    tolerance = max(tolerance_of(probe.dtype), tolerance_of(dtype or probe.dtype))
+    with np.errstate(invalid="ignore"):
+        off = np.abs(got - expected).max(axis=(1, 2, 3))
+    bad = [b for b, row in enumerate(off) if not row <= tolerance * np.abs(x).max()]
+    if not bad:
+        return None
+    which = "all" if len(bad) == len(x) else "first" if bad == list(range(1, len(x))) else "some"
+    what = explain(model, got, x, positions, tolerance, bad)
+    return Path(name, which, what)

@@ -1,0 +1,185 @@
+"""Calls for identification: in the subject's own terms, and whatever it does is an answer."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.judge.values import numpy_dtype
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
+from ropespec.conformance.subject.session import (
+    Session,
+    SubjectCrashed,
+    SubjectError,
+    SubjectRaised,
+    SubjectTimeout,
+)
+
+__all__ = ["Lost", "Manner", "Probe", "Seen"]
+
+KEYWORDS = ("interleaved", "base", "rotary_dim")
+
+
+class Lost(Exception):  # noqa: N818  # as SubjectCrashed
+    """The subject crashed or hung; identification ends here."""
+
+    def __init__(self, answer: str, message: str) -> None:
+        super().__init__(message)
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How x and positions are handed over.
+
+    Attributes
+    ----------
+    axes : str
+        Order of the axes of x.
+    shared : bool
+        Positions as one vector (S,) instead of (B, S).
+    """
+
+    axes: str
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one call came to.
+
+    Attributes
+    ----------
+    y : ndarray or None
+        (B, S, H, D) in float64; None if it raised or returned another shape.
+    dtype : str
+        dtype of the result, or the name of its type.
+    shape : tuple of int
+        Its shape as it came, in the subject's order.
+    error : str
+        What it raised.
+    """
+
+    y: NDArray[np.float64] | None
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Probe:
+    """Calls `apply_rotary` of a session in one manner and keeps what every call shows.
+
+    Attributes
+    ----------
+    session : Session
+        The subject.
+    manner : Manner
+        How it is called.
+    dtype : str
+        dtype of x unless a call says otherwise.
+    calls : int
+        Calls made so far.
+    written : set of str
+        Arguments that a call has changed.
+    aliased : bool
+        Whether a result shared memory with an argument.
+    """
+
+    session: Session
+    manner: Manner
+    dtype: str = "float32"
+    calls: int = 0
+    written: set[str] = field(default_factory=set)
+    aliased: bool = False
+
+    @property
+    def profile(self) -> Profile:
+        """The claims with the manner of calling."""
+        one_row = self.manner.axes == "shd"
+        return replace(
+            self.session.profile,
+            axes=self.manner.axes,
+            shared_positions=self.manner.shared and not one_row,
+        )
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """The keywords that `apply_rotary` takes."""
+        offer = self.session.offers.get("apply_rotary")
+        return offer.keywords if offer is not None else frozenset()
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the keywords of a call, as the profile claims them."""
+        claimed = self.session.profile
+        values = {
+            "interleaved": claimed.layouts[0],
+            "base": claimed.base,
+            "rotary_dim": claimed.rotary_dim,
+        }
+        return {name: value for name, value in values.items() if name in self.taken}
+
+    def rotate(
+        self,
+        x: NDArray[Any],
+        positions: NDArray[np.integer],
+        *,
+        dtype: str | None = None,
+        strided: bool = False,
+        **keywords: Any,  # noqa: ANN401  # as the session takes them
+    ) -> Seen:
+        """Rotate x (B, S, H, D) by positions (B, S); row by row where it takes one vector.
+
+        Raises
+        ------
+        Lost
+            If the subject crashed or hung.
+        """
+        typed = x.astype(numpy_dtype(dtype or self.dtype))
+        given = self.keywords() | keywords
+        ragged = len(positions) > 1 and bool(np.any(positions != positions[:1]))
+        if self.manner.axes == "shd" or (self.manner.shared and ragged):
+            rows = [
+                self._call(typed[b : b + 1], positions[b : b + 1], given, strided=strided)
+                for b in range(len(typed))
+            ]
+            bad = next((row for row in rows if row.y is None), None)
+            if bad is not None or not rows:
+                return bad or Seen(None, error="no rows")
+            return replace(rows[0], y=np.concatenate([row.y for row in rows if row.y is not None]))
+        return self._call(typed, positions, given, strided=strided)
+
+    def _call(
+        self,
+        x: NDArray[Any],
+        positions: NDArray[np.integer],
+        keywords: dict[str, Any],
+        *,
+        strided: bool,
+    ) -> Seen:
+        self.calls += 1
+        sent = to_subject(x, self.profile)
+        where = positions_for_subject(np.ascontiguousarray(positions), self.profile)
+        try:
+            reply = self.session.call(
+                "apply_rotary", [sent, where], keywords=keywords, strided=strided
+            )
+        except (SubjectCrashed, SubjectTimeout) as error:
+            answer = "timeout" if isinstance(error, SubjectTimeout) else "crash"
+            raise Lost(answer, error.message) from error
+        except SubjectError as error:
+            name = f"{error.type_name}: " if isinstance(error, SubjectRaised) else ""
+            return Seen(None, error=f"{name}{error.message}")
+        for name, written in zip(("x", "positions"), reply.written, strict=False):
+            if written:
+                self.written.add(name)
+        self.aliased = self.aliased or any(reply.aliases)
+        if len(reply.values) != 1 or not reply.is_array[0]:
+            return Seen(None, ", ".join(reply.dtypes) or "nothing")
+        got = reply.values[0]
+        if got.shape != sent.shape or got.dtype.kind == "c":
+            return Seen(None, reply.dtypes[0], got.shape)
+        y = from_subject(got, self.profile).astype(np.float64)
+        return Seen(y, reply.dtypes[0], got.shape)

@@ -1,0 +1,103 @@
+"""Attention in its right form and in the wrong ones that are known."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Given", "attention_forms"]
+
+Float = NDArray[np.float64]
+
+
+class _Turn(Protocol):
+    def __call__(self, x: Float, factor: float, other: bool = False) -> Float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments of one call.
+
+    Attributes
+    ----------
+    q, k, v : ndarray
+        (B, S, H, D).
+    mask : ndarray of bool
+        (S, S), True = may attend.
+    turn : callable
+        Rotates by the positions times a factor, in the other layout on demand.
+    """
+
+    q: NDArray[np.floating]
+    k: NDArray[np.floating]
+    v: NDArray[np.floating]
+    mask: NDArray[np.bool_]
+    turn: _Turn
+
+
+def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]]:
+    """Return the forms by name; each makes output (B, S, H, D) and weights (B, H, S, S)."""
+    dim, heads = given.q.shape[-1], given.q.shape[2]
+    mask, turn = given.mask, given.turn
+    v = given.v.astype(np.float64)
+
+    def scores(q: Float, k: Float) -> Float:
+        return np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(dim)
+
+    def plain() -> Float:
+        return scores(turn(given.q, 1.0), turn(given.k, 1.0))
+
+    def out(weights: Float, values: Float = v) -> tuple[Float, Float]:
+        return np.einsum("bhst,bthd->bshd", weights, values), weights
+
+    def masked(raw: Float, keep: NDArray[np.bool_] = mask) -> Float:
+        return _softmax(np.where(keep, raw, -np.inf))
+
+    def scrambled() -> tuple[Float, Float]:
+        weights = masked(plain())
+        mixed = np.einsum("bhst,bthd->bhsd", weights, v)
+        return mixed.reshape(given.q.shape), weights
+
+    q, k = given.q.astype(np.float64), given.k.astype(np.float64)
+    return {
+        "right": lambda: out(masked(plain())),
+        "scaled by the model": lambda: out(masked(plain() / np.sqrt(heads))),
+        "not scaled": lambda: out(masked(plain() * np.sqrt(dim))),
+        "mask after softmax": lambda: out(np.where(mask, _softmax(plain()), 0.0)),
+        "mask times score": lambda: out(_softmax(plain() * mask)),
+        "small fill": lambda: out(_softmax(np.where(mask, plain(), -1.0))),
+        "mask ignored": lambda: out(_softmax(plain())),
+        "mask inverted": lambda: out(masked(plain(), ~mask)),
+        "heads scrambled": scrambled,
+        "sum of positions": lambda: out(masked(scores(turn(q, 1.0), turn(k, -1.0)))),
+        "opposite sum": lambda: out(masked(scores(turn(q, -1.0), turn(k, 1.0)))),
+        "opposite": lambda: out(masked(scores(turn(q, -1.0), turn(k, -1.0)))),
+        "other pairing": lambda: out(
+            masked(scores(turn(q, 1.0, other=True), turn(k, 1.0, other=True)))
+        ),
+        "twice": lambda: out(masked(scores(turn(q, 2.0), turn(k, 2.0)))),
+        "not turned": lambda: out(masked(scores(q, k))),
+        "query not turned": lambda: out(masked(scores(q, turn(k, 1.0)))),
+        "key not turned": lambda: out(masked(scores(turn(q, 1.0), k))),
+        "query for key": lambda: out(masked(scores(q, turn(q, 2.0)))),
+        "query for key once": lambda: out(masked(scores(turn(q, 1.0), turn(q, 1.0)))),
+        "values turned": lambda: out(masked(plain()), turn(v, 1.0)),
+        "empty row: mean": lambda: out(_softmax(np.where(mask, plain(), -1e9))),
+        "empty row: not a number": lambda: _not_a_number(out(masked(plain())), mask),
+    }
+
+
+def _softmax(raw: Float) -> Float:
+    top = raw.max(axis=-1, keepdims=True)
+    powers = np.exp(raw - np.where(np.isfinite(top), top, 0.0))
+    total = powers.sum(axis=-1, keepdims=True)
+    return np.asarray(powers / np.where(total > 0, total, 1.0))
+
+
+def _not_a_number(parts: tuple[Float, Float], mask: NDArray[np.bool_]) -> tuple[Float, Float]:
+    output, weights = parts[0].copy(), parts[1].copy()
+    empty = ~mask.any(axis=-1)
+    output[:, empty], weights[:, :, empty] = np.nan, np.nan
+    return output, weights

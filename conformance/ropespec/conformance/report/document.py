@@ -1,0 +1,139 @@
+"""The verdict as a JSON document, whose published schema is `verdict.schema.json` beside this."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping, Sequence
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ropespec.conformance.results import Verdict
+
+__all__ = ["SCHEMA", "document", "documents", "plain", "schema", "version", "write"]
+
+SCHEMA = "urn:ropespec:verdict:1"
+"""The id of the schema; it changes when a reader of the old form could be misled."""
+
+
+def document(verdict: Verdict, *, only: Sequence[str] = (), full: bool = False) -> dict[str, Any]:
+    """Turn the verdict on one subject into plain JSON values.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        What was found.
+    only : sequence of str
+        What the run was limited to; empty for everything.
+    full : bool
+        Whether it ran with ten times as many cases.
+
+    Returns
+    -------
+    dict
+        Valid under the schema. A number that JSON does not have is one of the strings `nan`,
+        `inf` and `-inf`.
+    """
+    body = _body(verdict)
+    return {"schema": SCHEMA, "ropespec": version(), "only": list(only), "full": full} | body
+
+
+def documents(
+    verdicts: Sequence[Verdict],
+    not_run: Mapping[str, str],
+    *,
+    only: Sequence[str] = (),
+    full: bool = False,
+) -> dict[str, Any]:
+    """Turn the verdicts on several subjects into one document.
+
+    Parameters
+    ----------
+    verdicts : sequence of Verdict
+        One per subject that ran.
+    not_run : mapping of str to str
+        The others, and why not.
+    only, full
+        As in `document`.
+    """
+    return {
+        "schema": SCHEMA,
+        "ropespec": version(),
+        "only": list(only),
+        "full": full,
+        "conforms": bool(verdicts) and all(verdict.conforms for verdict in verdicts),
+        "verdicts": [_body(verdict) for verdict in verdicts],
+        "not_run": dict(not_run),
+    }
+
+
+def _body(verdict: Verdict) -> dict[str, Any]:
+    found: dict[str, Any] = plain(dataclasses.asdict(verdict))
+    return {
+        "subject": found["subject"],
+        "conforms": verdict.conforms,
+        "profile": found["profile"],
+        "seed": found["seed"],
+        "precision": found["precision"],
+        "duration": found["duration"],
+        "environment": found["environment"],
+        "checks": found["checks"],
+    }
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401  # nested values of any kind
+    """Turn a value into what strict JSON can say.
+
+    Parameters
+    ----------
+    value : object
+        Nested mappings, sequences, NumPy arrays and scalars.
+
+    Returns
+    -------
+    object
+        dict, list, str, int, bool, None and finite float; other numbers become strings, and
+        anything unknown its text.
+    """
+    match value:
+        case np.ndarray() | np.generic():
+            return plain(value.tolist())
+        case float() if not math.isfinite(value):
+            return str(value)
+        case None | bool() | int() | float():
+            return value
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [plain(item) for item in value]
+        case _:
+            return str(value)
+
+
+def write(content: Mapping[str, Any], path: Path) -> None:
+    """Write a document as UTF-8 text.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8")
+
+
+def schema() -> dict[str, Any]:
+    """Return the published JSON Schema (2020-12) of the documents."""
+    path = resources.files("ropespec.conformance.report") / "verdict.schema.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def version() -> str:
+    """Return the version of ropespec, or `unknown` when it runs without being installed."""
+    try:
+        return metadata.version("ropespec")
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,146 @@
+"""The table of clauses: one row per clause that ran, and one line per reason for what did not."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from ropespec.conformance.results import CheckResult, Status
+from ropespec.spec.clauses import clauses
+
+__all__ = ["ClauseRow", "clause_rows", "clause_table", "number", "skip_lines", "styled"]
+
+STYLES = {
+    Status.PASS: "green",
+    Status.FAIL: "bold red",
+    Status.ERROR: "bold red",
+    Status.CRASH: "bold red",
+    Status.TIMEOUT: "bold red",
+    Status.SKIP: "yellow",
+}
+
+# The worst first: a clause has the status of its worst check, and a skip hides nothing.
+SEVERITY = (Status.CRASH, Status.TIMEOUT, Status.ERROR, Status.FAIL, Status.PASS, Status.SKIP)
+
+
+# As `Check.reason_to_skip` words it.
+_NOT_OFFERED = re.compile(r"^(\w+(?:, \w+)*) not offered$")
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseRow:
+    """All checks of one clause, taken together.
+
+    Attributes
+    ----------
+    clause, title, chapter : str
+        The clause, and the chapter it stands in.
+    status : Status
+        The worst status among its checks; skipped only if all of them were.
+    examples : int
+        Cases run, over all its checks.
+    worst : float or None
+        The largest error / budget; None if nothing was measured.
+    """
+
+    clause: str
+    title: str
+    chapter: str
+    status: Status
+    examples: int
+    worst: float | None
+
+
+def clause_rows(checks: Iterable[CheckResult]) -> tuple[ClauseRow, ...]:
+    """Take the checks of each clause together, in the order of their first check."""
+    grouped: dict[str, list[CheckResult]] = {}
+    for result in checks:
+        grouped.setdefault(result.clause, []).append(result)
+    return tuple(_row(results) for results in grouped.values())
+
+
+def _row(results: Sequence[CheckResult]) -> ClauseRow:
+    first = results[0]
+    known = clauses().get(first.clause)
+    measured = [result.worst for result in results if result.worst is not None]
+    return ClauseRow(
+        clause=first.clause,
+        title=first.title,
+        chapter=known.chapter if known else "",
+        status=min((result.status for result in results), key=SEVERITY.index),
+        examples=sum(result.examples for result in results),
+        worst=max(measured, key=_size) if measured else None,
+    )
+
+
+def _size(worst: float) -> float:
+    return math.inf if math.isnan(worst) else worst
+
+
+def clause_table(rows: Iterable[ClauseRow]) -> Table:
+    """Lay out the rows that ran, chapter by chapter, for 100 columns and narrower."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("clause", no_wrap=True)
+    table.add_column("title", overflow="fold", min_width=30)
+    table.add_column("status", no_wrap=True)
+    table.add_column("examples", justify="right", no_wrap=True)
+    table.add_column("error / budget", justify="right", no_wrap=True)
+    chapter = None
+    for row in rows:
+        if row.status is Status.SKIP:
+            continue
+        if chapter is not None and row.chapter != chapter:
+            table.add_section()
+        chapter = row.chapter
+        table.add_row(
+            Text(row.clause),
+            Text(row.title),
+            styled(row.status),
+            str(row.examples),
+            number(row.worst),
+        )
+    return table
+
+
+def skip_lines(checks: Iterable[CheckResult]) -> tuple[str, ...]:
+    """Say once per reason what did not run: `3 checks skipped: <reason> (ROT-5, ROT-6)`.
+
+    Functions that are not offered make one line together, whatever their number.
+    """
+    reasons: dict[str, list[str]] = {}
+    missing: dict[str, None] = {}
+    not_offered = 0
+    for result in checks:
+        if result.status is not Status.SKIP:
+            continue
+        reason = result.message.rstrip(".") or "no reason was given"
+        if match := _NOT_OFFERED.match(reason):
+            missing |= dict.fromkeys(match[1].split(", "))
+            not_offered += 1
+        else:
+            reasons.setdefault(reason, []).append(result.clause)
+    lines = [
+        f"{_count(len(ids))} skipped: {reason} ({', '.join(dict.fromkeys(ids))})"
+        for reason, ids in reasons.items()
+    ]
+    if missing:
+        lines.append(f"{_count(not_offered)} skipped: not offered: {', '.join(missing)}")
+    return tuple(lines)
+
+
+def _count(checks: int) -> str:
+    return f"{checks} check{'' if checks == 1 else 's'}"
+
+
+def styled(status: Status) -> Text:
+    """Return the word of a status in its colour; the word alone says everything."""
+    return Text(status.value, style=STYLES[status])
+
+
+def number(value: float | None) -> str:
+    """Print a figure of merit to two significant digits; a dash where nothing was measured."""
+    return "-" if value is None else f"{value:.2g}"

@@ -1,0 +1,203 @@
+"""Arrays of any framework, read back as NumPy; imports no framework, looks only at loaded ones."""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+from ropespec.spec.errors import describe
+
+__all__ = [
+    "Returned",
+    "carve",
+    "dtype_name",
+    "framework_of",
+    "overlap",
+    "read",
+    "results",
+    "spread",
+]
+
+_CLASSES = (("torch", "Tensor"), ("jax", "Array"), ("cupy", "ndarray"))
+_KEPT = frozenset(
+    (
+        *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+        *("bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+    )
+)
+_MOST_RESULTS = 32
+
+
+def framework_of(value: object) -> str:
+    """Return `numpy`, `torch`, `jax` or `cupy` for an array of it, and `""` for anything else."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return "numpy"
+    for module, name in _CLASSES:
+        kind = getattr(sys.modules.get(module), name, None)
+        if kind is not None and isinstance(value, kind):
+            return module
+    return ""
+
+
+def dtype_name(array: Any) -> str:  # noqa: ANN401  # an array of any framework
+    """Return the bare name of the dtype as the framework reports it, such as `float32`."""
+    return str(getattr(array.dtype, "name", array.dtype)).removeprefix("torch.")
+
+
+def read(array: Any) -> np.ndarray:  # noqa: ANN401  # an array of any framework
+    """Read an array of any framework as NumPy.
+
+    Booleans, integers, bfloat16 and the usual floats keep their dtype; everything else (float8,
+    long double, objects that are numbers) becomes float64.
+
+    Raises
+    ------
+    Exception
+        Whatever the framework raises if there is nothing to read, as for an abstract tensor.
+    """
+    framework = framework_of(array)
+    if framework == "torch":
+        found = _read_torch(array)
+    elif framework == "cupy":
+        found = sys.modules["cupy"].asnumpy(array)
+    else:
+        found = np.asarray(array)
+    if found.dtype.name in _KEPT:
+        return found
+    return found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
+
+
+def _read_torch(tensor: Any) -> np.ndarray:  # noqa: ANN401  # torch is not imported here
+    torch = sys.modules["torch"]
+    host = tensor.detach().cpu().resolve_conj().resolve_neg()
+    if host.layout is not torch.strided:
+        host = host.to_dense()
+    if host.dtype is torch.bfloat16:
+        import ml_dtypes  # noqa: PLC0415  # only bfloat16 needs it
+
+        bits: np.ndarray = host.view(torch.int16).numpy()
+        return bits.view(ml_dtypes.bfloat16)
+    try:
+        found: np.ndarray = host.numpy()
+    except TypeError:
+        found = host.to(torch.float64).numpy()
+    return found
+
+
+def overlap(result: Any, argument: Any) -> bool:  # noqa: ANN401  # arrays of any framework
+    """Whether the memory of two arrays lies in one block; JAX arrays never tell."""
+    first, second = _memory(result), _memory(argument)
+    if first is None or second is None or first[0] != second[0]:
+        return False
+    return first[1] < second[2] and second[1] < first[2]
+
+
+def _memory(array: Any) -> tuple[str, int, int] | None:  # noqa: ANN401  # as in overlap
+    """Return device, first and last address of what the array lies in; None if not known."""
+    framework = framework_of(array)
+    if framework == "numpy":
+        if not isinstance(array, np.ndarray) or not array.size:
+            return None
+        return ("cpu", *byte_bounds(array))
+    if framework == "torch":
+        try:
+            storage = array.untyped_storage()
+            start, size = storage.data_ptr(), storage.nbytes()
+        except (RuntimeError, NotImplementedError):
+            return None
+        return (str(array.device), start, start + size) if size and array.numel() else None
+    if framework == "cupy":
+        memory = array.data.mem
+        return (f"cuda:{array.device.id}", memory.ptr, memory.ptr + memory.size)
+    return None
+
+
+def spread(values: np.ndarray) -> np.ndarray:
+    """Return a buffer of which `carve` is a view with these values.
+
+    The last axis is twice as long, with NaN in the gaps, so that whoever ignores strides meets NaN;
+    the two axes before it are swapped in memory.
+    """
+    swapped = values.swapaxes(-3, -2) if values.ndim >= 3 else values
+    buffer = np.full((*swapped.shape[:-1], 2 * swapped.shape[-1]), np.nan, values.dtype)
+    buffer[..., ::2] = swapped
+    return buffer
+
+
+def carve(buffer: Any) -> Any:  # noqa: ANN401  # an array of any framework that has strides
+    """Return the view of the buffer that `spread` made for the values it was given."""
+    view = buffer[..., ::2]
+    return view.swapaxes(-3, -2) if view.ndim >= 3 else view
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """One thing a subject returned.
+
+    Attributes
+    ----------
+    value : array
+        As NumPy; without elements if it is nothing like an array.
+    dtype : str
+        The bare name of the dtype; for anything but an array the name of its type.
+    framework : str
+        The framework it belongs to; empty if it is no array.
+    device : str
+        Where it lies, in the framework's words; empty for NumPy.
+    description : str
+        Value and type, or shape and dtype, for a message.
+    """
+
+    value: np.ndarray
+    dtype: str
+    framework: str
+    device: str
+    description: str
+
+    @classmethod
+    def of(cls, item: Any) -> "Returned":  # noqa: ANN401  # whatever a subject returns
+        """Read anything a subject may return; never raises for what it is."""
+        framework = framework_of(item)
+        try:
+            description = describe(item)
+        except Exception:  # noqa: BLE001  # the __repr__ is the subject's
+            description = f"an object of type {type(item).__name__}"
+        if framework:
+            try:
+                return cls(read(item), dtype_name(item), framework, _device(item), description)
+            except Exception as error:  # noqa: BLE001  # each framework has its own
+                description = f"{description} that cannot be read: {type(error).__name__}"
+        return cls(_as_numbers(item), type(item).__name__, "", "", description)
+
+
+def results(value: object) -> list[object]:
+    """Take apart what a call returned: a tuple or list that holds arrays counts as several."""
+    if isinstance(value, (tuple, list)) and len(value) <= _MOST_RESULTS:
+        items = list(value)
+        if any(framework_of(item) for item in items):
+            return items
+    return [value]
+
+
+def _device(array: Any) -> str:  # noqa: ANN401  # an array of any framework
+    framework = framework_of(array)
+    if framework == "torch":
+        return str(array.device)
+    if framework == "cupy":
+        return f"cuda:{array.device.id}"
+    if framework == "jax":
+        return ", ".join(sorted(f"{device.platform}:{device.id}" for device in array.devices()))
+    return ""
+
+
+def _as_numbers(item: object) -> np.ndarray:
+    if isinstance(item, (bool, int, float, complex, list, tuple)):
+        try:
+            found = np.asarray(item)
+        except (ValueError, TypeError, OverflowError, RuntimeError):
+            found = np.empty(0)
+        if found.dtype.kind in "biufc":
+            return found
+    return np.empty(0)

@@ -1,0 +1,85 @@
+"""What can become of a call to a subject, other than a reply."""
+
+__all__ = [
+    "NotDifferentiable",
+    "SubjectCrashed",
+    "SubjectError",
+    "SubjectRaised",
+    "SubjectTimeout",
+    "TargetUnusable",
+]
+
+
+class TargetUnusable(Exception):  # noqa: N818  # named for what is said of the target
+    """The target cannot be loaded, or not with the profile asked for; one line for the user."""
+
+
+class SubjectError(Exception):
+    """A subject gave no result.
+
+    Attributes
+    ----------
+    message : str
+        One line.
+    detail : str
+        More of it, on several lines: a traceback or the last words. May be empty.
+    """
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+
+
+class SubjectRaised(SubjectError):  # noqa: N818  # named for what became of the call
+    """The subject raised an exception.
+
+    Attributes
+    ----------
+    type_name : str
+        The class of the exception, such as `ArgumentValueError`.
+    type_names : tuple of str
+        The class and its bases, so that `"ValueError" in error.type_names` asks what `except
+        ValueError` asks.
+    message : str
+        The text of the exception on one line.
+    detail : str
+        The part of the traceback that lies in the subject's own files.
+    """
+
+    def __init__(self, type_names: tuple[str, ...], message: str, detail: str = "") -> None:
+        super().__init__(message, detail)
+        self.type_names = type_names
+        self.type_name = type_names[0]
+
+    def __str__(self) -> str:
+        return f"{self.type_name}: {self.message}" if self.message else self.type_name
+
+
+class SubjectCrashed(SubjectError):  # noqa: N818  # as SubjectRaised
+    """The worker process died.
+
+    Attributes
+    ----------
+    signal : str
+        The name of the signal it died of, such as `SIGABRT`; empty if it exited.
+    exit_code : int or None
+        The exit code; None if it died of a signal.
+    detail : str
+        Its last words: the end of what it printed, including the stack at a fatal signal.
+    """
+
+    def __init__(
+        self, message: str, detail: str = "", *, signal: str = "", exit_code: int | None = None
+    ) -> None:
+        super().__init__(message, detail)
+        self.signal = signal
+        self.exit_code = exit_code
+
+
+class SubjectTimeout(SubjectError):  # noqa: N818  # as SubjectRaised
+    """No answer within the deadline; the worker was killed."""
+
+
+class NotDifferentiable(SubjectError):  # noqa: N818  # as SubjectRaised
+    """There is no way to take a gradient through this subject."""

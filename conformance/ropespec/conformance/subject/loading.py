@@ -1,0 +1,238 @@
+"""Imports a target and finds out what it offers; runs inside the worker."""
+
+import importlib
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from ropespec.conformance.subject.errors import TargetUnusable
+from ropespec.conformance.subject.frameworks import INSTALL, not_installed
+from ropespec.conformance.subject.target import Target, did_you_mean
+from ropespec.spec.api import FUNCTIONS
+from ropespec.spec.errors import describe
+
+__all__ = ["KEYWORDS", "Found", "find"]
+
+KEYWORDS = ("interleaved", "base", "rotary_dim")
+"""The keywords a function may or may not take."""
+
+VJP = "apply_rotary_vjp"
+_NAMES = (*(name for names in FUNCTIONS.values() for name in names), VJP)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a target turned out to be.
+
+    Attributes
+    ----------
+    functions : mapping of str to callable
+        What it offers, by API name.
+    keywords : mapping of str to list of str
+        Which of `KEYWORDS` each of them takes.
+    profile : dict or None
+        Its `PROFILE`, as JSON values.
+    root : str
+        The file or the folder of the package it lies in.
+    """
+
+    functions: Mapping[str, Callable[..., Any]]
+    keywords: Mapping[str, list[str]]
+    profile: dict[str, Any] | None
+    root: str
+
+
+def find(target: Target) -> Found:
+    """Import a target and look at what it is.
+
+    Raises
+    ------
+    TargetUnusable
+        If it cannot be imported, has no such attribute, or offers nothing.
+    """
+    module, root = _import(target)
+    holders: list[object] = [module]
+    for name in target.attribute.split(".") if target.attribute else ():
+        holders.append(_attribute(holders[-1], name, target))
+    found = holders[-1]
+    if inspect.isclass(found):
+        found = _instance(found, target)
+        holders.append(found)
+    functions = {name: getattr(found, name) for name in _NAMES if _offers(found, name)}
+    if functions:
+        keywords = {name: _keywords(item, bare=False) for name, item in functions.items()}
+    elif callable(found):
+        functions = {"apply_rotary": found}
+        keywords = {"apply_rotary": _keywords(found, bare=True)}
+    else:
+        raise TargetUnusable(_nothing(found, target))
+    return Found(functions, keywords, _profile(holders, target), root)
+
+
+def _offers(found: object, name: str) -> bool:
+    try:
+        return callable(getattr(found, name, None))
+    except Exception:  # noqa: BLE001  # a property of the subject may raise anything
+        return False
+
+
+def _import(target: Target) -> tuple[ModuleType, str]:
+    try:
+        if target.path:
+            return _import_file(Path(target.path)), target.path
+        module = importlib.import_module(target.module)
+    except ModuleNotFoundError as error:
+        raise TargetUnusable(_missing(error, target)) from error
+    except BaseException as error:  # importing runs the user's code
+        raise TargetUnusable(_raised(error, target)) from error
+    top = sys.modules[target.module.partition(".")[0]]
+    file = getattr(module, "__file__", None) or ""
+    # A namespace package spans several folders; the module's own is then the best answer.
+    package = getattr(top, "__file__", None)
+    is_package = package and Path(package).stem == "__init__"
+    return module, str(Path(package or file).parent) if is_package else file
+
+
+class _FreshLoader(SourceFileLoader):
+    """Compiles the file as it is now and leaves no bytecode beside it."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+def _import_file(path: Path) -> ModuleType:
+    known = path.stem in sys.modules or path.stem in sys.stdlib_module_names
+    name = f"subject_{path.stem}" if known else path.stem
+    if str(path.parent) not in sys.path:
+        sys.path.insert(1, str(path.parent))
+    spec = spec_from_loader(name, _FreshLoader(name, str(path)))
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _missing(error: ModuleNotFoundError, target: Target) -> str:
+    name = error.name or ""
+    if not target.path and (target.module == name or target.module.startswith(f"{name}.")):
+        known = [*INSTALL, "numpy"] if "." not in name else []
+        return f"no module named {name!r}{did_you_mean(name, known)}"
+    if name in INSTALL:
+        return not_installed(name)
+    return (
+        f"{target.place} needs the module {name!r}, which is not installed{_where(error, target)}"
+    )
+
+
+def _raised(error: BaseException, target: Target) -> str:
+    if isinstance(error, ImportError) and "relative import" in str(error) and target.path:
+        return (
+            f"{target.place} uses relative imports: name it as a module, "
+            f"package.{Path(target.path).stem}:{target.attribute or 'attribute'}"
+        )
+    if isinstance(error, SyntaxError):
+        where = f" ({Path(error.filename or target.place).name}:{error.lineno})"
+        return f"{target.place} cannot be compiled: {type(error).__name__}: {error.msg}{where}"
+    text = " ".join(str(error).split())[:300]
+    what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{target.place} raised {what} while it was imported{_where(error, target)}"
+
+
+def _where(error: BaseException, target: Target) -> str:
+    """Return the last place in the subject's own file, or the last one that is not ours."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and not frame.filename.startswith("<frozen")
+    ]
+    own = [frame for frame in frames if frame.filename == target.path]
+    last = (own or frames)[-1:]
+    return f" ({Path(last[0].filename).name}:{last[0].lineno})" if last else ""
+
+
+def _attribute(holder: object, name: str, target: Target) -> object:
+    try:
+        return getattr(holder, name)
+    except AttributeError:
+        pass
+    place = holder.__name__ if isinstance(holder, (ModuleType, type)) else type(holder).__name__
+    if isinstance(holder, ModuleType):
+        try:
+            return importlib.import_module(f"{holder.__name__}.{name}")
+        except ImportError:
+            place = target.place
+    public = [item for item in dir(holder) if not item.startswith("_")]
+    raise TargetUnusable(f"{place} has no attribute {name!r}{did_you_mean(name, public)}")
+
+
+def _instance(kind: type, target: Target) -> object:
+    try:
+        return kind()
+    except Exception as error:
+        text = " ".join(str(error).split())[:200]
+        raise TargetUnusable(
+            f"{target.text} is a class that cannot be called without arguments "
+            f"({type(error).__name__}: {text}); name a function, or an instance of it"
+        ) from error
+
+
+def _keywords(function: Callable[..., Any], *, bare: bool) -> list[str]:
+    # A torch.nn.Module is called through a wrapper that takes anything.
+    forward = getattr(function, "forward", None)
+    try:
+        parameters = inspect.signature(forward if callable(forward) else function).parameters
+    except (ValueError, TypeError):
+        return [] if bare else list(KEYWORDS)
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    takes_any = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values())
+    if takes_any and not bare:
+        return list(KEYWORDS)
+    return [name for name in KEYWORDS if name in parameters and parameters[name].kind in kinds]
+
+
+def _nothing(found: object, target: Target) -> str:
+    if isinstance(found, ModuleType):
+        own = [
+            name
+            for name, item in vars(found).items()
+            if inspect.isfunction(item) and not name.startswith("_")
+        ]
+        hint = f"; name one: {target.place}:{own[0]}" if own else ""
+        return f"{target.text} offers no function of the API{hint}"
+    return f"{target.text} is not callable and offers no function of the API: {describe(found)}"
+
+
+def _profile(holders: list[object], target: Target) -> dict[str, Any] | None:
+    for holder in reversed(holders):
+        claims = getattr(holder, "PROFILE", None)
+        if isinstance(claims, Mapping):
+            return {str(name): _plain(value) for name, value in claims.items()}
+        if claims is not None:
+            raise TargetUnusable(
+                f"PROFILE of {target.place} must be a mapping of claims; got {describe(claims)}"
+            )
+    return None
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever a user writes into a mapping
+    """Return a claim as JSON: dtypes by name, collections as lists, NumPy's numbers as Python's."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((_plain(item) for item in value), key=str)
+    if isinstance(value, type):
+        return value.__name__
+    if hasattr(value, "item"):
+        return _plain(value.item())
+    return str(getattr(value, "name", value)).removeprefix("torch.")

@@ -1,0 +1,468 @@
+"""A session with a subject: the parent's side, and all that the checks need to know.
+
+A call either returns a `Reply` or raises a `SubjectError`. After a crash or a timeout the next
+call runs in a fresh worker.
+"""
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.subject.errors import (
+    NotDifferentiable,
+    SubjectCrashed,
+    SubjectError,
+    SubjectRaised,
+    SubjectTimeout,
+    TargetUnusable,
+)
+from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
+from ropespec.conformance.subject.process import WorkerProcess
+from ropespec.conformance.subject.reply import Offer, Reply, Rotated
+from ropespec.conformance.subject.target import parse
+
+__all__ = [
+    "Loaded",
+    "NotDifferentiable",
+    "Offer",
+    "Reply",
+    "Rotated",
+    "Session",
+    "SubjectCrashed",
+    "SubjectError",
+    "SubjectRaised",
+    "SubjectTimeout",
+    "TargetUnusable",
+    "default_memory_limit",
+    "load",
+]
+
+LOAD_TIMEOUT = 60.0
+CALL_TIMEOUT = 30.0
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Loaded:
+    """A target that has been imported in a worker, waiting for its profile.
+
+    Attributes
+    ----------
+    target : str
+        As given.
+    is_builtin : bool
+        Whether it is a backend of this project.
+    profile_mapping : mapping or None
+        Its `PROFILE`.
+    offers : mapping of str to Offer
+        The functions it offers.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        folder: Path,
+        worker: WorkerProcess,
+        answer: Mapping[str, Any],
+        *,
+        is_builtin: bool,
+    ) -> None:
+        self.target = target
+        self.is_builtin = is_builtin
+        self.profile_mapping: Mapping[str, Any] | None = answer["profile"]
+        self.offers: Mapping[str, Offer] = MappingProxyType(
+            {name: Offer(name, frozenset(words)) for name, words in answer["offers"].items()}
+        )
+        self.folder = folder
+        self._worker: WorkerProcess | None = worker
+
+    def take_worker(self) -> WorkerProcess | None:
+        """Hand over the worker in which it was imported; None if that has been done."""
+        worker, self._worker = self._worker, None
+        return worker
+
+    def close(self) -> None:
+        """End the worker unless a session has taken it."""
+        worker = self.take_worker()
+        if worker is not None:
+            worker.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def load(target: str, timeout: float = LOAD_TIMEOUT, *, folder: Path | None = None) -> Loaded:
+    """Import a target in a worker of its own.
+
+    Parameters
+    ----------
+    target : str
+        `numpy`, `torch`, `jax`, `cupy`, `package.module:attribute` or `path/to/file.py:attribute`.
+    timeout : float
+        Seconds for the import.
+    folder : Path, optional
+        The working directory of the worker, which is importable; the current one by default.
+
+    Returns
+    -------
+    Loaded
+        For `Session`, which goes on with the same worker.
+
+    Raises
+    ------
+    TargetUnusable
+        With one line that says why.
+    """
+    home = Path(folder or os.getcwd())  # noqa: PTH109  # as the user sees it
+    parsed = parse(target, home)
+    worker = WorkerProcess(home)
+    try:
+        request = {"do": "load", "target": target}
+        answer = worker.ask(request, timeout=timeout, doing="while it was imported").header
+        _require_done(target, answer)
+    except SubjectError as error:
+        worker.close(kill=True)
+        message = f"{parsed.place} cannot be imported: {error.message}{_last_word(error)}"
+        raise TargetUnusable(message) from error
+    except BaseException:
+        worker.close(kill=True)
+        raise
+    return Loaded(target, home, worker, answer, is_builtin=parsed.is_builtin)
+
+
+def default_memory_limit() -> int:
+    """Return 8 GiB, or half of the memory of the machine if that is less.
+
+    No check needs a tenth of it; a subject that takes more does not end.
+    """
+    with contextlib.suppress(ValueError, OSError):
+        return min(8 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    return 8 * 2**30
+
+
+class Session:
+    """Calls to one subject under one profile.
+
+    The worker starts with the first call, or is taken over from `Loaded`.
+    A session is not for several threads at once.
+
+    Parameters
+    ----------
+    target : str or Loaded
+        The subject.
+    profile : Profile
+        Its claims; `array`, `device`, `axes` and `shared_positions` say how it is called.
+    timeout : float
+        Seconds for each call.
+    load_timeout : float
+        Seconds for importing the subject, and for importing its framework.
+    memory_limit : int or None
+        Bytes of data the subject may take beyond what it holds once it is imported; None for no
+        limit, `default_memory_limit()` if not given. Kept by Linux only (RLIMIT_DATA).
+
+    Attributes
+    ----------
+    target : str
+        The subject as given.
+    profile : Profile
+        As given.
+    restarts : int
+        How many workers have been lost and replaced.
+    """
+
+    def __init__(
+        self,
+        target: str | Loaded,
+        profile: Profile,
+        *,
+        timeout: float = CALL_TIMEOUT,
+        load_timeout: float = LOAD_TIMEOUT,
+        memory_limit: int | None = -1,
+    ) -> None:
+        self.target = target if isinstance(target, str) else target.target
+        self.profile = profile
+        self.timeout = timeout
+        self.restarts = 0
+        self._load_timeout = load_timeout
+        self._memory_limit = default_memory_limit() if memory_limit == -1 else memory_limit
+        self._loaded = None if isinstance(target, str) else target
+        self._folder = Path.cwd() if self._loaded is None else self._loaded.folder
+        self._worker: WorkerProcess | None = None
+        self._environment: Mapping[str, str] | None = None
+
+    @property
+    def offers(self) -> Mapping[str, Offer]:
+        """The functions the subject offers, by name."""
+        if self._loaded is None:
+            self._loaded = load(self.target, self._load_timeout, folder=self._folder)
+        return self._loaded.offers
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Versions in the worker, and under `device` where arguments lie (empty for NumPy)."""
+        if self._environment is None:
+            self._ready()
+        assert self._environment is not None
+        return self._environment
+
+    def accepted(self, function: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of `interleaved`, `base` and `rotary_dim` that the function takes."""
+        offer = self.offers.get(function)
+        taken = offer.keywords if offer is not None else frozenset()
+        return {name: value for name, value in keywords.items() if name in taken}
+
+    def call(
+        self,
+        function: str,
+        arrays: Sequence[Any],
+        *,
+        keywords: Mapping[str, Any] = _NOTHING,
+        strided: bool = False,
+    ) -> Reply:
+        """Call a function of the subject.
+
+        Parameters
+        ----------
+        function : str
+            Its name in the API.
+        arrays : sequence
+            Positional arguments in order: NumPy arrays, already in the subject's order of axes,
+            and plain Python values. 64-bit integers become 32-bit ones for JAX without x64 if all
+            values fit, and stay NumPy if they do not.
+        keywords : mapping
+            Arrays or JSON values, passed as given; see `accepted`.
+        strided : bool
+            Hand floating arrays over as views that are not contiguous, with the same values.
+
+        Raises
+        ------
+        SubjectError
+            If the subject raised, crashed or did not answer.
+        TargetUnusable
+            If it cannot be loaded at all.
+        """
+        request, sent = _request("call", function, arrays, keywords, strided=strided)
+        return self._ask(request, sent)
+
+    def vjp(
+        self,
+        function: str,
+        arrays: Sequence[Any],
+        cotangent: np.ndarray,
+        *,
+        keywords: Mapping[str, Any] = _NOTHING,
+    ) -> Reply:
+        """Return the gradient of <cotangent, function(x, ...)> with respect to x = arrays[0].
+
+        By the subject's own `apply_rotary_vjp(cotangent, positions)` if it offers one, otherwise
+        by torch autograd or `jax.vjp`.
+
+        Raises
+        ------
+        NotDifferentiable
+            If there is no way to a gradient.
+        SubjectError
+            As `call`.
+        """
+        request, sent = _request("vjp", function, arrays, keywords, strided=False)
+        request["cotangent"] = len(sent)
+        return self._ask(request, [*sent, cotangent])
+
+    def rotate(
+        self,
+        x: np.ndarray,
+        positions: np.ndarray,
+        *,
+        keywords: Mapping[str, Any] = _NOTHING,
+        strided: bool = False,
+        function: str = "apply_rotary",
+    ) -> Rotated:
+        """Rotate x of shape (B, S, H, D) by positions of shape (B, S), whatever its axes.
+
+        Keywords that the function does not take are left out; those not given come from the
+        profile. With `shared_positions` or axes `shd` the rows of positions must be equal, and the
+        first one is passed.
+
+        Raises
+        ------
+        ValueError
+            For axes `shd` and more than one row.
+        SubjectError
+            As `call`.
+        """
+        sent = to_subject(x, self.profile)
+        reply = self.call(
+            function,
+            [sent, positions_for_subject(positions, self.profile)],
+            keywords=self._conventions(function, keywords),
+            strided=strided,
+        )
+        return self._rotated(reply, sent)
+
+    def rotate_vjp(
+        self,
+        x: np.ndarray,
+        positions: np.ndarray,
+        cotangent: np.ndarray,
+        *,
+        keywords: Mapping[str, Any] = _NOTHING,
+        function: str = "apply_rotary",
+    ) -> Rotated:
+        """Return the gradient of <cotangent, rotate(x, positions)> with respect to x.
+
+        Shapes and keywords are those of `rotate`, errors those of `vjp`.
+        """
+        sent = to_subject(x, self.profile)
+        reply = self.vjp(
+            function,
+            [sent, positions_for_subject(positions, self.profile)],
+            to_subject(cotangent, self.profile),
+            keywords=self._conventions(function, keywords),
+        )
+        return self._rotated(reply, sent)
+
+    def close(self) -> None:
+        """End the worker; may be called again."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
+        if self._loaded is not None:
+            self._loaded.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _conventions(self, function: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        claimed = {
+            "interleaved": self.profile.layouts[0],
+            "base": self.profile.base,
+            "rotary_dim": self.profile.rotary_dim,
+        }
+        return self.accepted(function, {**claimed, **keywords})
+
+    def _rotated(self, reply: Reply, sent: np.ndarray) -> Rotated:
+        y = reply.values[0]
+        fits = len(reply.values) == 1 and y.shape == sent.shape
+        return Rotated(from_subject(y, self.profile) if fits else y, fits, reply)
+
+    def _ask(self, request: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Reply:
+        doing = f"in {request['function']}"
+        worker = self._ready()
+        frame = worker.ask(request, arrays, timeout=self.timeout, doing=doing)
+        _raise_failure(frame.header)
+        return Reply.of(frame)
+
+    def _ready(self) -> WorkerProcess:
+        """Return a worker that is alive and knows the subject and its framework."""
+        if self._worker is not None and self._worker.alive:
+            return self._worker
+        if self._environment is None:
+            self._worker = self._start()
+            return self._worker
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+        self.restarts += 1
+        try:
+            self._worker = self._start()
+        except TargetUnusable as error:
+            # It could be loaded before, so this is a finding and not a mistake of the user.
+            raise SubjectError(f"could not be loaded again: {error}") from error
+        return self._worker
+
+    def _start(self) -> WorkerProcess:
+        loaded = self._loaded
+        worker = loaded.take_worker() if loaded is not None else None
+        if worker is None:
+            fresh = load(self.target, self._load_timeout, folder=self._folder)
+            worker = fresh.take_worker()
+            self._loaded = loaded or fresh
+        assert worker is not None
+        request = {
+            "do": "configure",
+            "array": self.profile.array,
+            "device": self.profile.device,
+            "memory_limit": self._memory_limit,
+        }
+        doing = f"while {self.profile.array} was imported"
+        try:
+            answer = worker.ask(request, timeout=self._load_timeout, doing=doing).header
+            _require_done(self.target, answer)
+        except SubjectError as error:
+            raise TargetUnusable(f"{self.target} cannot be used: {error.message}") from error
+        except TargetUnusable:
+            worker.close(kill=True)
+            raise
+        self._environment = MappingProxyType(answer["environment"])
+        return worker
+
+
+def _request(
+    do: str,
+    function: str,
+    arguments: Sequence[Any],
+    keywords: Mapping[str, Any],
+    *,
+    strided: bool,
+) -> tuple[dict[str, Any], list[np.ndarray]]:
+    sent: list[np.ndarray] = []
+
+    def plain(value: Any) -> Any:  # noqa: ANN401  # an argument in, JSON out
+        if isinstance(value, np.ndarray):
+            sent.append(value)
+            return {"array": len(sent) - 1}
+        return value.item() if isinstance(value, np.generic) else value
+
+    request = {
+        "do": do,
+        "function": function,
+        "arguments": [plain(value) for value in arguments],
+        "keywords": {name: plain(value) for name, value in keywords.items()},
+        "strided": strided,
+    }
+    return request, sent
+
+
+def _last_word(error: SubjectError) -> str:
+    lines = error.detail.splitlines()
+    fatal = [line for line in lines if line.startswith("Fatal")]
+    return "".join(f"; its last words: {line}" for line in (fatal or lines)[-1:])
+
+
+def _raise_failure(answer: Mapping[str, Any]) -> None:
+    kind = answer.get("failed")
+    if kind == "raised":
+        raise SubjectRaised(tuple(answer["types"]), answer["message"], answer["detail"])
+    if kind == "not differentiable":
+        raise NotDifferentiable(answer["message"])
+    if kind is not None:
+        raise SubjectError(answer["message"])
+
+
+def _require_done(target: str, answer: Mapping[str, Any]) -> None:
+    if answer.get("failed") == "raised":
+        what = f"{answer['types'][0]}: {answer['message']}"
+        raise TargetUnusable(f"{target} cannot be loaded: {what}")
+    if "failed" in answer:
+        raise TargetUnusable(answer["message"])

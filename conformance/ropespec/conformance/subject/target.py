@@ -1,0 +1,103 @@
+"""The syntax of TARGET, checked before anything is imported."""
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ropespec.conformance.subject.errors import TargetUnusable
+
+__all__ = ["BUILTIN", "Target", "did_you_mean", "parse"]
+
+BUILTIN = ("numpy", "torch", "jax", "cupy")
+"""Targets that name a backend of this project."""
+
+_FORMS = (
+    "a target is numpy, torch, jax, cupy, package.module:attribute or path/to/file.py:attribute"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target taken apart.
+
+    Attributes
+    ----------
+    text : str
+        As given.
+    module : str
+        The dotted name of the module to import; empty for a file.
+    path : str
+        The absolute path of the file; empty for a module.
+    attribute : str
+        The dotted attribute; empty for the module itself.
+    """
+
+    text: str
+    module: str
+    path: str
+    attribute: str
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether it is a backend of this project."""
+        return self.text in BUILTIN
+
+    @property
+    def place(self) -> str:
+        """The module or file as the user wrote it, without the attribute."""
+        return self.text.removesuffix(f":{self.attribute}") if self.attribute else self.text
+
+
+def parse(text: str, folder: Path) -> Target:
+    """Take a target apart.
+
+    Parameters
+    ----------
+    text : str
+        `numpy`, `torch`, `jax` or `cupy`; `package.module:attribute`; `path/to/file.py:attribute`.
+        The attribute may be dotted, or missing for the module itself.
+    folder : Path
+        What relative paths start from.
+
+    Raises
+    ------
+    TargetUnusable
+        If it has another form, or names a file that is not there.
+    """
+    if text in BUILTIN:
+        return Target(text, f"ropespec.backends.{text}", "", "")
+    place, colon, attribute = text.rpartition(":")
+    if not colon or text.endswith(".py"):
+        place, colon, attribute = text, "", ""
+    if colon and not _is_dotted(attribute):
+        what = (
+            f"{attribute!r} after the colon is not a Python name" if attribute else "no attribute"
+        )
+        raise TargetUnusable(f"{text!r}: {what}; {_FORMS}")
+    if place.endswith(".py") or "/" in place:
+        return Target(text, "", str(_existing_file(text, place, folder)), attribute)
+    if not _is_dotted(place):
+        raise TargetUnusable(f"{text!r} is neither a module nor a Python file; {_FORMS}")
+    return Target(text, place, "", attribute)
+
+
+def did_you_mean(name: str, known: list[str]) -> str:
+    """Return `; did you mean ...?` with the closest of the known names, or nothing."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _is_dotted(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def _existing_file(text: str, place: str, folder: Path) -> Path:
+    path = (folder / Path(place).expanduser()).resolve()
+    if path.is_dir():
+        raise TargetUnusable(f"{text!r} names a folder; {_FORMS}")
+    if path.suffix != ".py":
+        raise TargetUnusable(f"{place} is not a Python file: its name does not end in .py")
+    if not path.is_file():
+        beside = [item.name for item in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        raise TargetUnusable(f"no such file: {place}{did_you_mean(path.name, beside)}")
+    return path

@@ -1,0 +1,283 @@
+"""A subject in this very process, for tests of single checks: no worker, no frames."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ropespec import reference
+from ropespec.conformance.judge.rotation import from_pairs, pairs_of
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.registry import all_checks
+from ropespec.conformance.results import CheckResult
+from ropespec.conformance.runner import Plan, run_check
+from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
+from ropespec.conformance.subject.session import Offer, Reply, Rotated, SubjectRaised
+from ropespec.conformance.trial import Trial
+from ropespec.spec import FUNCTIONS
+
+KEYWORDS = frozenset({"interleaved", "base", "rotary_dim"})
+NAMES = tuple(name for names in FUNCTIONS.values() for name in names)
+BOTH = (True, False)
+
+
+@dataclass
+class InProcess:
+    """What the checks need of a `Session`, with NumPy functions called directly."""
+
+    functions: Mapping[str, Callable[..., Any]]
+    profile: Profile
+    keywords: frozenset[str] = KEYWORDS
+    target: str = "in process"
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def offers(self) -> dict[str, Offer]:
+        """Every function, each with all keywords."""
+        return {name: Offer(name, self.keywords) for name in self.functions}
+
+    def call(
+        self,
+        function: str,
+        arrays: Sequence[Any],
+        *,
+        keywords: Mapping[str, Any],
+        strided: bool = False,
+    ) -> Reply:
+        """Call with copies of the arrays."""
+        del strided
+        copies = [item.copy() if isinstance(item, np.ndarray) else item for item in arrays]
+        taken = {k: v for k, v in keywords.items() if k not in KEYWORDS or _takes(function, k)}
+        try:
+            got = self.functions[function](*copies, **taken)
+        except Exception as error:
+            raise SubjectRaised((type(error).__name__,), str(error)) from error
+        values = tuple(np.asarray(item) for item in (got if isinstance(got, tuple) else (got,)))
+        count = len(values)
+        return Reply(
+            values=values,
+            dtypes=tuple(item.dtype.name for item in values),
+            is_array=(True,) * count,
+            devices=("",) * count,
+            descriptions=tuple(f"shape {v.shape} and dtype {v.dtype.name}" for v in values),
+            written=(False,) * len(arrays),
+            aliases=(False,) * count,
+            seconds=0.0,
+        )
+
+    def rotate(
+        self,
+        x: np.ndarray,
+        positions: np.ndarray,
+        *,
+        keywords: Mapping[str, Any],
+        strided: bool = False,
+        function: str = "apply_rotary",
+    ) -> Rotated:
+        """Rotate in the subject's order of axes."""
+        sent = to_subject(x, self.profile)
+        where = positions_for_subject(positions, self.profile)
+        given = {k: v for k, v in keywords.items() if k in self.keywords}
+        reply = self.call(function, (sent, where), keywords=given, strided=strided)
+        fits = reply.values[0].shape == sent.shape
+        y = from_subject(reply.values[0], self.profile) if fits else reply.values[0]
+        return Rotated(y, fits, reply)
+
+
+def _takes(function: str, keyword: str) -> bool:
+    taken = {
+        "apply_rotary_complex": ("base", "rotary_dim"),
+        "apply_rotary": ("interleaved", "base", "rotary_dim"),
+        "apply_rotary_dense": ("interleaved", "base", "rotary_dim"),
+    }
+    without = ("inv_freq", "cos_sin", "sinusoidal_embedding", "decay_bound")
+    return keyword in taken.get(
+        function, ("base",) if function in without else ("interleaved", "base")
+    )
+
+
+class Checks:
+    """Runs checks by name on functions of this process."""
+
+    def __init__(self) -> None:
+        self.known = {item.id: item for item in all_checks()}
+
+    def ids(self, *prefixes: str) -> list[str]:
+        """Return the checks of the clauses with these prefixes, in order."""
+        return [name for name in self.known if name.split("-")[0] in prefixes]
+
+    def trial(self, functions: Any, **claims: Any) -> Trial:
+        """Return a trial of a module or of a mapping of functions."""
+        if not isinstance(functions, Mapping):
+            module = functions
+            functions = {name: getattr(module, name) for name in NAMES if hasattr(module, name)}
+        profile = Profile.from_mapping({"layouts": BOTH, "max_position": 2**17 - 1} | claims)
+        return Trial(InProcess(functions, profile))  # type: ignore[arg-type]  # stands for a Session
+
+    def run(
+        self,
+        name: str,
+        functions: Any,
+        seed: int = 0,
+        **claims: Any,
+    ) -> CheckResult:
+        """Run one check."""
+        return run_check(self.known[name], self.trial(functions, **claims), Plan(seed=seed))
+
+    def kills(
+        self, name: str, function: str, wrong: Callable[..., Any], **claims: Any
+    ) -> CheckResult:
+        """Run a check on the reference with one function replaced by a wrong one."""
+        functions = {item: getattr(reference, item) for item in NAMES}
+        functions[function] = wrong
+        return self.run(name, functions, **claims)
+
+
+class Narrow:
+    """Right functions that round after every step: float32 angles, half precision arithmetic.
+
+    With float64 inputs everything is float64. Sums are accumulated in float32 at least.
+    """
+
+    @staticmethod
+    def _wide(dtype: Any) -> Any:
+        return np.float64 if dtype == np.float64 else np.float32
+
+    def cos_sin(
+        self, positions: np.ndarray, dim: int, base: float = 10000.0, wide: Any = np.float32
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Multiply positions by base^(-2i/d), all of it in one dtype."""
+        exponent = np.arange(0, dim, 2).astype(wide) / wide(dim)
+        angle = positions[..., None].astype(wide) * wide(base) ** -exponent
+        return np.cos(angle), np.sin(angle)
+
+    def sinusoidal_embedding(
+        self, positions: np.ndarray, dim: int, base: float = 10000.0
+    ) -> np.ndarray:
+        """Sines at even, cosines at odd components, float32."""
+        cos, sin = self.cos_sin(positions, dim, base)
+        return np.stack([sin, cos], axis=-1).reshape(*positions.shape, dim)
+
+    def apply_rotary(
+        self,
+        x: np.ndarray,
+        positions: np.ndarray,
+        *,
+        interleaved: bool,
+        base: float = 10000.0,
+        rotary_dim: int | None = None,
+    ) -> np.ndarray:
+        """Products and sums in the dtype of x, of tables in that dtype."""
+        if x.size == 0:
+            return x
+        dim = x.shape[-1] if rotary_dim is None else rotary_dim
+        cos, sin = self.cos_sin(positions, dim, base, self._wide(x.dtype))
+        c, s = (part.astype(x.dtype)[..., None, :] for part in (cos, sin))
+        x1, x2 = pairs_of(x, dim, interleaved=interleaved)
+        y1, y2 = x1 * c - x2 * s, x1 * s + x2 * c
+        return from_pairs(y1, y2, x[..., dim:], interleaved=interleaved)
+
+    def project_value(self, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """W x with one store."""
+        wide = self._wide(x.dtype)
+        return np.tensordot(x.astype(wide), weight.astype(wide), axes=(-1, -1)).astype(x.dtype)
+
+    def project_query(
+        self, x: np.ndarray, positions: np.ndarray, weight: np.ndarray, **conventions: Any
+    ) -> np.ndarray:
+        """Turn a projected vector that has been stored."""
+        return self.apply_rotary(self.project_value(x, weight), positions, **conventions)
+
+    project_key = project_query
+
+    def relative_score(
+        self, q: np.ndarray, k: np.ndarray, offset: np.ndarray, **conventions: Any
+    ) -> np.ndarray:
+        """Turn the key, store it, round every product, and accumulate."""
+        lead = np.broadcast_shapes(q.shape[:-1], offset.shape)
+        key = np.broadcast_to(k, (*lead, k.shape[-1]))[..., None, :]
+        turned = self.apply_rotary(key, np.broadcast_to(offset, lead), **conventions)[..., 0, :]
+        return (q * turned).astype(self._wide(q.dtype)).sum(axis=-1).astype(q.dtype)
+
+    def attention(
+        self,
+        q: np.ndarray,
+        k: np.ndarray,
+        v: np.ndarray,
+        *,
+        query_positions: np.ndarray,
+        key_positions: np.ndarray,
+        mask: np.ndarray | None = None,
+        **conventions: Any,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Store scores, distances, exponentials and weights in the dtype of q."""
+        dtype, wide, heads = q.dtype, self._wide(q.dtype), q.shape[2]
+        q = self.apply_rotary(q, query_positions, **conventions)
+        k = self.apply_rotary(k, key_positions, **conventions)
+        k, v = (np.repeat(x, heads // x.shape[2], axis=2).astype(wide) for x in (k, v))
+        scores = np.einsum("bshd,bthd->bhst", q.astype(wide), k).astype(dtype)
+        scores = scores / np.sqrt(wide(q.shape[-1])).astype(dtype)
+        keep = np.broadcast_to(True if mask is None else mask, scores.shape)
+        scores = np.where(keep, scores.astype(wide), -np.inf)
+        top = np.max(scores, axis=-1, keepdims=True, initial=-1e4)
+        powers = np.exp((scores - top).astype(dtype).astype(wide)).astype(dtype)
+        total = powers.astype(wide).sum(axis=-1, keepdims=True)
+        weights = (powers.astype(wide) / np.where(total > 0, total, 1)).astype(dtype)
+        output = np.einsum("bhst,bthe->bshe", weights.astype(wide), v)
+        return output.astype(dtype), weights
+
+    def decay_bound(self, offsets: np.ndarray, dim: int, base: float = 10000.0) -> np.ndarray:
+        """Accumulate in float32, one term after the other."""
+        cos, sin = (np.cumsum(part, axis=-1) for part in self.cos_sin(offsets, dim, base))
+        return np.sqrt(cos**2 + sin**2).mean(axis=-1)
+
+    def sinusoidal_position_embedding(self, b: int, h: int, length: int, dim: int) -> np.ndarray:
+        """Repeat the embedding of positions 0..L-1."""
+        table = self.sinusoidal_embedding(np.arange(length), dim)
+        return np.broadcast_to(table, (b, h, length, dim))
+
+    def precompute_freqs_cis(self, dim: int, end: int, theta: float = 10000.0) -> np.ndarray:
+        """Complex64 throughout."""
+        cos, sin = self.cos_sin(np.arange(end), dim, theta)
+        return (cos + 1j * sin).astype(np.complex64)
+
+    def rope(self, q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Turn rows 0..L-1 of each head."""
+        q, k = (x.transpose(0, 2, 1, 3) for x in (q, k))
+        sides = (self.apply_rotary(x, np.arange(x.shape[1]), interleaved=True) for x in (q, k))
+        first, second = (x.transpose(0, 2, 1, 3) for x in sides)
+        return first, second
+
+    def apply_rotary_emb(
+        self, xq: np.ndarray, xk: np.ndarray, freqs_cis: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Round the table to the dtype of x and multiply in it."""
+
+        def turned(x: np.ndarray) -> np.ndarray:
+            c, s = (part.astype(x.dtype)[:, None] for part in (freqs_cis.real, freqs_cis.imag))
+            x1, x2 = pairs_of(x, x.shape[-1], interleaved=True)
+            y1, y2 = x1 * c - x2 * s, x1 * s + x2 * c
+            return from_pairs(y1, y2, x[..., :0], interleaved=True)
+
+        return turned(xq), turned(xk)
+
+
+@pytest.fixture(scope="session")
+def checks() -> Checks:
+    """Return the checks, to be run on functions of this process."""
+    return Checks()
+
+
+@pytest.fixture(scope="session")
+def right() -> SimpleNamespace:
+    """Return the reference by name, for building wrong implementations from it."""
+    return SimpleNamespace(**{name: getattr(reference, name) for name in NAMES})
+
+
+@pytest.fixture(scope="session")
+def narrow() -> Narrow:
+    """Return right functions of the least precision that passes."""
+    return Narrow()

@@ -1,0 +1,5 @@
+"""Dies while it is imported."""
+
+import os
+
+os.abort()

@@ -1,0 +1,443 @@
+import tempfile
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.subject import frames, layout
+from ropespec.conformance.subject.session import (
+    NotDifferentiable,
+    Session,
+    SubjectCrashed,
+    SubjectError,
+    SubjectRaised,
+    SubjectTimeout,
+    TargetUnusable,
+    default_memory_limit,
+    load,
+)
+
+SUBJECTS = Path(__file__).parent / "subjects"
+X = np.random.default_rng(0).standard_normal((2, 3, 4, 8)).astype(np.float32)
+POSITIONS = np.array([[0, 1, 2], [5, 9, -3]])
+
+
+def session(name, **options):
+    """Return a session with one of the sample subjects."""
+    limits = {key: options.pop(key) for key in ("timeout", "memory_limit") if key in options}
+    profile = Profile(**{"layouts": (False,), **options})
+    return Session(f"{SUBJECTS}/{name}", profile, **limits)
+
+
+def half(x, positions, sign=1):
+    """Rotate x (B, S, H, D) in the half-split layout, as plainly as possible."""
+    pairs = x.shape[-1] // 2
+    theta = 10000.0 ** (-np.arange(pairs) / pairs)
+    turn = np.exp(sign * 1j * positions[..., None, None] * theta)
+    z = (x[..., :pairs].astype(float) + 1j * x[..., pairs:].astype(float)) * turn
+    return np.concatenate([z.real, z.imag], -1)
+
+
+def test_a_call_returns_all_there_is_to_know():
+    """A plain call of a NumPy subject, with and without strides."""
+    with session("half_numpy.py:apply") as subject:
+        assert set(subject.offers) == {"apply_rotary"}
+        for strided in (False, True):
+            reply = subject.call("apply_rotary", [X, POSITIONS], strided=strided)
+
+            assert np.allclose(reply.values[0], half(X, POSITIONS), atol=1e-6)
+            assert reply.dtypes == ("float32",)
+            assert reply.is_array == (True,)
+            assert reply.devices == ("",)
+            assert reply.descriptions == ("an array of shape (2, 3, 4, 8) and dtype float32",)
+            assert reply.written == (False, False)
+            assert reply.aliases == (False,)
+            assert reply.seconds > 0.0
+        assert subject.environment["numpy"] == np.__version__
+        assert subject.environment["device"] == ""
+        assert "torch" not in subject.environment
+        assert "jax" not in subject.environment
+        assert subject.restarts == 0
+
+
+def test_bfloat16_and_large_arrays():
+    """bfloat16 travels as itself, and arrays above the limit in a file."""
+    large = np.zeros((1, 1, 1, frames.LARGE), ml_dtypes.bfloat16)
+    large[0, 0, 0, -1] = 1.5
+    with session("writes_input.py:passes_through") as subject:
+        reply = subject.call("apply_rotary", [large, POSITIONS])
+
+        assert reply.dtypes == ("bfloat16",)
+        assert reply.values[0].dtype == large.dtype
+        assert reply.values[0].tobytes() == large[..., ::-1].tobytes()
+
+
+def test_the_worker_of_the_import_is_the_worker_of_the_calls():
+    """Loading and calling happen in one process; a second session has one of its own."""
+    with load(f"{SUBJECTS}/offers.py") as loaded:
+        first = loaded._worker.pid
+        with Session(loaded, Profile(layouts=(True,))) as subject:
+            subject.call("inv_freq", [4])
+            assert subject._worker.pid == first
+            with Session(loaded, Profile(layouts=(True,))) as other:
+                other.call("inv_freq", [4])
+                assert other._worker.pid != first
+
+
+def test_arguments_of_every_kind():
+    """Arrays and plain values travel by position and by name; results may be several."""
+    with session("offers.py") as subject:
+        reply = subject.call("inv_freq", [4], keywords={"base": 100.0})
+        assert reply.values[0].tolist() == [1.0, 0.1]
+        reply = subject.call("cos_sin", [POSITIONS, 4])
+        assert [value.shape for value in reply.values] == [(2, 3, 2), (2, 3, 2)]
+        reply = subject.call(
+            "attention",
+            [X, X, X],
+            keywords={
+                "query_positions": POSITIONS,
+                "key_positions": POSITIONS,
+                "mask": np.array([True, True, False]),
+            },
+        )
+        assert np.array_equal(reply.values[0], X + X)
+        assert np.array_equal(reply.values[1], 2 * X)
+        assert len(reply.written) == 6
+        with pytest.raises(SubjectRaised, match="unexpected keyword argument 'nonsense'"):
+            subject.call("inv_freq", [4], keywords={"nonsense": None})
+        with pytest.raises(TypeError, match="cannot be sent"):
+            subject.call("inv_freq", [np.array(["a"])])
+        with pytest.raises(SubjectError, match="does not offer angles"):
+            subject.call("angles", [POSITIONS])
+        assert subject.restarts == 0
+
+
+def test_keywords_are_those_the_function_takes():
+    """The profile's conventions are passed where they are taken, and overruled by the call's."""
+    one = np.float32(1)
+    with session("offers.py", layouts=(True,), base=100.0, rotary_dim=4) as subject:
+        assert np.array_equal(
+            subject.rotate(X, POSITIONS).y, X + one + np.float32(100) + np.float32(4)
+        )
+        keywords = {"interleaved": False, "base": 10.0, "rotary_dim": None}
+        assert np.array_equal(subject.rotate(X, POSITIONS, keywords=keywords).y, X + np.float32(10))
+        assert subject.accepted("apply_rotary_vjp", keywords) == {"base": 10.0}
+        assert subject.accepted("angles", keywords) == {}
+    with session("offers.py:bare", base=100.0) as subject:
+        assert np.array_equal(subject.rotate(X, POSITIONS).y, X * np.float32(100))
+    with session("offers.py:anything", base=100.0) as subject:
+        assert np.array_equal(subject.rotate(X, POSITIONS).y, X)
+
+
+@pytest.mark.parametrize("axes", ["bshd", "bhsd", "sbhd", "shd"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_axes(axes, shared):
+    """An x goes out in the subject's order of axes and comes back in ours."""
+    profile = Profile(layouts=(False,), axes=axes, shared_positions=shared)
+    x = X[:1] if axes == "shd" else X
+    sent = layout.to_subject(x, profile)
+    positions = layout.positions_for_subject(POSITIONS[: len(x)], profile)
+
+    assert np.array_equal(sent, np.einsum(f"bshd->{axes}", x))
+    assert sent.flags.c_contiguous
+    assert np.array_equal(layout.from_subject(sent, profile), x)
+    assert positions.tolist() == (POSITIONS[0] if shared or axes == "shd" else POSITIONS).tolist()
+
+
+def test_axes_without_a_batch():
+    """A batch has no place in `shd`, and without rows shared positions are still a vector."""
+    profile = Profile(layouts=(False,), axes="shd")
+    with pytest.raises(ValueError, match="axes shd have no batch; got 2 rows"):
+        layout.to_subject(X, profile)
+    assert layout.positions_for_subject(np.zeros((0, 3), np.int64), profile).shape == (3,)
+
+
+HEADS_FIRST = """
+def apply(x, positions):
+    assert x.shape[0] == positions.shape[0] and x.shape[2] == positions.shape[1]
+    return x + positions[:, None, :, None].astype(x.dtype)
+"""
+
+
+def test_axes_reach_the_subject(tmp_path):
+    """A subject with heads before positions is called in its order, empty axes included."""
+    (tmp_path / "mine.py").write_text(HEADS_FIRST)
+    profile = Profile(layouts=(False,), axes="bhsd")
+    with Session(f"{tmp_path}/mine.py:apply", profile) as subject:
+        for shape in [(2, 3, 4, 8), (0, 3, 4, 8), (2, 0, 4, 8), (2, 3, 0, 8)]:
+            x, rows = np.ones(shape, np.float32), np.arange(shape[0] * shape[1])
+            rows = rows.reshape(shape[:2])
+            for strided in (False, True):
+                rotated = subject.rotate(x, rows, strided=strided)
+
+                assert rotated.shape_ok
+                assert np.array_equal(rotated.y, x + rows[:, :, None, None].astype(np.float32))
+
+
+def test_results_of_another_shape():
+    """A result that is no rotated x is handed on as it came."""
+    with session("odd_results.py:shape", axes="bhsd") as subject:
+        rotated = subject.rotate(X, POSITIONS)
+        assert not rotated.shape_ok
+        assert rotated.y.shape == (2, 4, 3, 4)
+    with session("odd_results.py:pair") as subject:
+        rotated = subject.rotate(X, POSITIONS)
+        assert not rotated.shape_ok
+        assert rotated.reply.is_array == (True, True, False)
+    with session("odd_results.py:nothing") as subject:
+        rotated = subject.rotate(X, POSITIONS)
+        assert not rotated.shape_ok
+        assert rotated.reply.is_array == (False,)
+        assert rotated.reply.descriptions == ("None (NoneType)",)
+
+
+def test_writing_and_sharing():
+    """Overwritten arguments and results that are views are told."""
+    with session("writes_input.py:api") as subject:
+        for name, written, aliases in [
+            ("apply_rotary", (True, False), (True,)),
+            ("apply_rotary_dense", (False, True), (False,)),
+            ("apply_rotary_complex", (False, False), (True,)),
+        ]:
+            for strided in (False, True):
+                reply = subject.call(name, [X, POSITIONS], strided=strided)
+
+                assert reply.written == written
+                assert reply.aliases == aliases
+
+
+def test_exceptions():
+    """An exception arrives with its type, its bases, one line and the subject's own frames."""
+    with session("raises.py:apply") as subject:
+        with pytest.raises(SubjectRaised) as caught:
+            subject.rotate(X, POSITIONS)
+        error = caught.value
+        assert error.type_name == "PositionError"
+        assert "ValueError" in error.type_names
+        assert error.message == "no table for (2, 3)"
+        assert str(error) == "PositionError: no table for (2, 3)"
+        assert "line 15, in apply" in error.detail
+        assert "in _look_up" in error.detail
+        assert "ropespec" not in error.detail.replace(str(SUBJECTS), "")
+        assert subject.restarts == 0
+    with session("raises.py:leave") as subject, pytest.raises(SubjectRaised, match="SystemExit: 3"):
+        subject.rotate(X, POSITIONS)
+
+
+def test_a_crash_is_reported_and_survived():
+    """After a crash the next call runs in a fresh worker, and says so."""
+    with session("aborts.py:sometimes") as subject:
+        assert subject.rotate(X, abs(POSITIONS)).shape_ok
+        with pytest.raises(SubjectCrashed) as caught:
+            subject.rotate(X, POSITIONS)
+        assert subject.rotate(X, abs(POSITIONS)).shape_ok
+        assert subject.restarts == 1
+
+    error = caught.value
+    assert error.message == "its process died of SIGABRT in apply_rotary"
+    assert error.signal == "SIGABRT"
+    assert "Fatal Python error: Aborted" in error.detail
+    assert 'aborts.py", line' in error.detail
+    assert "conformance/subject" not in error.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "code"),
+    [
+        ("quits", "its process ended with exit code 7 in apply_rotary", 7),
+        (
+            "killed",
+            "its process died of SIGKILL in apply_rotary; perhaps the system ran out of memory",
+            None,
+        ),
+        (
+            "scribbles",
+            "its process sent a header of 18446744073709551615 bytes in apply_rotary",
+            None,
+        ),
+    ],
+)
+def test_other_ends_of_a_process(name, message, code):
+    """Leaving, being killed and writing into the connection are crashes too."""
+    with session(f"aborts.py:{name}") as subject, pytest.raises(SubjectCrashed) as caught:
+        subject.rotate(X, POSITIONS)
+
+    assert caught.value.message == message
+    assert caught.value.exit_code == code
+
+
+def test_a_fork_does_not_answer_twice():
+    """A child that comes back from the subject's call does not get into the protocol."""
+    with session("aborts.py:forks") as subject:
+        for shift in range(5):
+            assert np.array_equal(subject.rotate(X + shift, POSITIONS).y, X + shift)
+
+
+@pytest.mark.parametrize("name", ["apply", "with_child"])
+def test_a_hang_is_ended(name):
+    """A call that does not answer is killed at the deadline, with all it has started."""
+    with session(f"hangs.py:{name}", timeout=0.5) as subject:
+        with pytest.raises(SubjectTimeout) as caught:
+            subject.rotate(X, POSITIONS)
+        assert subject.restarts == 0
+
+    message = "no answer within 0.5 s in apply_rotary; its process was killed"
+    assert caught.value.message == message
+    if name == "with_child":
+        child = int(caught.value.detail.rpartition("child ")[2])
+        stat = Path(f"/proc/{child}/stat")
+        assert not stat.exists() or ") Z " in stat.read_text(encoding="utf-8")
+
+
+def test_memory_runs_out_for_the_subject_alone():
+    """A subject that takes too much memory raises, and the session goes on."""
+    with session("eats_memory.py:apply", memory_limit=2**28) as subject:
+        for _ in range(2):
+            with pytest.raises(SubjectRaised, match="MemoryError: Unable to allocate"):
+                subject.rotate(X, POSITIONS)
+    assert 2**28 < default_memory_limit() <= 2**33
+
+
+def test_prints_stay_out_of_the_protocol():
+    """Whatever a subject prints, while it is imported or called, the reply is intact."""
+    with session("prints.py:apply") as subject:
+        for _ in range(100):
+            assert np.array_equal(subject.rotate(X, POSITIONS).y, X)
+        log = subject._worker._log
+        assert 0 < log.seek(0, 2) < 2**21
+    with session("prints.py:reads") as subject, pytest.raises(SubjectRaised, match="EOFError"):
+        subject.rotate(X, POSITIONS)
+
+
+def test_nothing_is_left_behind(monkeypatch, tmp_path):
+    """A crash in the middle of a large call leaves no file in either place, not even meanwhile."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(frames, "_SHARED_MEMORY", str(tmp_path))
+    large = np.zeros((1, 1, 1, frames.LARGE), np.float32)
+    with session("aborts.py:sometimes") as subject:
+        subject.call("apply_rotary", [large, abs(POSITIONS)])
+        assert list(tmp_path.iterdir()) == []
+        with pytest.raises(SubjectCrashed):
+            subject.call("apply_rotary", [large, POSITIONS])
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_subject_that_cannot_be_loaded_again(tmp_path):
+    """A subject that is lost for good is a finding about the subject, not about the call."""
+    file = tmp_path / "mine.py"
+    file.write_text("import os\ndef apply(x, positions): os.abort()\n")
+    with Session(f"{file}:apply", Profile(layouts=(False,))) as subject:
+        with pytest.raises(SubjectCrashed):
+            subject.rotate(X, POSITIONS)
+        file.unlink()
+        with pytest.raises(SubjectError, match="could not be loaded again: no such file"):
+            subject.rotate(X, POSITIONS)
+
+
+def test_targets_and_devices_that_cannot_be_used(tmp_path):
+    """A session says in one line why it cannot start."""
+    with session("nowhere.py:f") as subject, pytest.raises(TargetUnusable, match="no such file"):
+        subject.rotate(X, POSITIONS)
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('no', name='torch')\n")
+    with load(f"{SUBJECTS}/half_numpy.py:apply", folder=tmp_path) as loaded:
+        subject = Session(loaded, Profile(layouts=(False,), array="torch"))
+        with subject, pytest.raises(TargetUnusable) as caught:
+            assert subject.environment
+        assert str(caught.value) == "torch is not installed: pip install 'ropespec[torch]'"
+
+
+def test_gradients_without_a_way_to_them():
+    """NumPy has no gradients unless the subject brings its own."""
+    refusal = pytest.raises(NotDifferentiable, match="apply_rotary_vjp is not offered")
+    with session("half_numpy.py:apply") as subject, refusal:
+        subject.rotate_vjp(X, POSITIONS, X)
+    with session("offers.py") as subject:
+        assert np.array_equal(subject.rotate_vjp(X, POSITIONS, X).y, 3 * X)
+
+
+def test_torch():
+    """Calls, dtypes and gradients of a torch subject."""
+    with session("torch_half.py:api", array="torch") as subject:
+        for dtype in (np.float32, ml_dtypes.bfloat16):
+            rotated = subject.rotate(X.astype(dtype), POSITIONS, strided=True)
+            expected = half(X.astype(dtype), POSITIONS)
+            assert np.allclose(rotated.y.astype(float), expected, rtol=0.01, atol=1e-6)
+            assert rotated.y.dtype == dtype
+            assert rotated.reply.is_array == (True,)
+            assert rotated.reply.devices == (subject.environment["device"],) == ("cpu",)
+            assert rotated.reply.aliases == (False,)
+        assert "jax" not in subject.environment
+        gradient = subject.rotate_vjp(X, POSITIONS, X)
+        assert gradient.shape_ok
+        assert np.allclose(gradient.y, half(X, POSITIONS, -1), atol=1e-6)
+
+        # a cut graph, a subject that leaves torch, and one that works in place
+        assert subject.call("apply_rotary_dense", [X, POSITIONS]).is_array == (True,)
+        with pytest.raises(NotDifferentiable, match="autograd finds no way"):
+            subject.rotate_vjp(X, POSITIONS, X, function="apply_rotary_dense")
+        assert subject.call("apply_rotary_complex", [X, POSITIONS]).is_array == (False,)
+        with pytest.raises(SubjectRaised, match="t call numpy"):
+            subject.rotate_vjp(X, POSITIONS, X, function="apply_rotary_complex")
+        reply = subject.call("rope", [X, POSITIONS], strided=True)
+        assert reply.written == (True, False)
+        assert reply.aliases == (True,)
+
+
+def test_jax():
+    """Calls and gradients of a JAX subject; float64 runs in x64 without being asked."""
+    with session("jax_half.py:api", array="jax") as subject:
+        rotated = subject.rotate(X, POSITIONS)
+        assert np.allclose(rotated.y, half(X, POSITIONS), atol=1e-5)
+        assert rotated.reply.is_array == (True,)
+        assert rotated.reply.devices == (subject.environment["device"],) == ("cpu:0",)
+        assert "torch" not in subject.environment
+        gradient = subject.rotate_vjp(X, POSITIONS, X)
+        assert np.allclose(gradient.y, half(X, POSITIONS, -1), atol=1e-5)
+        wide = subject.rotate(X.astype(np.float64), POSITIONS)
+        assert wide.reply.dtypes == ("float64",)
+        assert np.allclose(wide.y, half(X.astype(np.float64), POSITIONS), atol=1e-14)
+        assert subject.rotate(X, POSITIONS).reply.dtypes == ("float32",)
+
+        # positions, donation, and a subject that leaves JAX
+        kinds = "apply_rotary_complex"
+        assert subject.call(kinds, [X, POSITIONS]).dtypes == ("float32", "int32")
+        reply = subject.call(kinds, [X, POSITIONS + 2**40])
+        assert reply.is_array == (True, False)
+        assert np.array_equal(reply.values[1], POSITIONS + 2**40)
+        assert subject.call("rope", [X, POSITIONS]).written == (True, False)
+        assert np.array_equal(subject.call("apply_rotary_dense", [X, POSITIONS]).values[0], 2 * X)
+        with pytest.raises(NotDifferentiable, match="JAX cannot trace it"):
+            subject.rotate_vjp(X, POSITIONS, X, function="apply_rotary_dense")
+
+
+def test_ten_subjects_of_which_half_misbehave():
+    """A round over good and bad subjects finishes and tells what became of each."""
+    outcomes = []
+    for name in [
+        "half_numpy.py:apply",
+        "aborts.py:apply",
+        "prints.py:apply",
+        "aborts.py:quits",
+        "hangs.py:apply",
+        "writes_input.py:apply",
+        "aborts.py:killed",
+        "eats_memory.py:apply",
+        "raises.py:apply",
+        "offers.py:holder",
+    ]:
+        timeout = 0.5 if name == "hangs.py:apply" else 60.0
+        with session(name, timeout=timeout, memory_limit=2**27) as subject:
+            try:
+                subject.rotate(X, POSITIONS)
+            except SubjectError as error:
+                outcomes.append(type(error).__name__.removeprefix("Subject"))
+            else:
+                outcomes.append("ok")
+
+    assert outcomes == [
+        *("ok", "Crashed", "ok", "Crashed", "Timeout"),
+        *("ok", "Crashed", "Raised", "Raised", "ok"),
+    ]

@@ -1,0 +1,247 @@
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ropespec.conformance.subject.session import load
+from ropespec.conformance.subject.target import BUILTIN, Target, TargetUnusable, parse
+
+SUBJECTS = Path(__file__).parent / "subjects"
+FORMS = "a target is numpy, torch, jax, cupy, package.module:attribute or path/to/file.py:attribute"
+
+
+def offered(loaded):
+    """Return the names and keywords that a target offers."""
+    return {name: set(offer.keywords) for name, offer in loaded.offers.items()}
+
+
+def look(target, folder=SUBJECTS):
+    """Load a target and return what was found."""
+    with load(target, 20.0, folder=folder) as loaded:
+        return loaded
+
+
+def message(target, folder=SUBJECTS, timeout=20.0):
+    """Return the line with which a target is refused."""
+    with pytest.raises(TargetUnusable) as caught:
+        load(target, timeout, folder=folder).close()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_a_framework_name_is_a_backend(name):
+    """numpy, torch, jax and cupy stand for the backends of this project."""
+    target = parse(name, SUBJECTS)
+
+    assert target == Target(name, f"ropespec.backends.{name}", "", "")
+    assert target.is_builtin
+    assert target.place == name
+
+
+@pytest.mark.parametrize(
+    ("text", "module", "file", "attribute", "place"),
+    [
+        ("pkg.mod:f", "pkg.mod", "", "f", "pkg.mod"),
+        ("pkg.mod", "pkg.mod", "", "", "pkg.mod"),
+        ("pkg:a.b.c", "pkg", "", "a.b.c", "pkg"),
+        ("numpy.linalg:norm", "numpy.linalg", "", "norm", "numpy.linalg"),
+        ("raises.py:apply", "", "raises.py", "apply", "raises.py"),
+        ("./raises.py", "", "raises.py", "", "./raises.py"),
+        ("../subjects/raises.py:a.b", "", "raises.py", "a.b", "../subjects/raises.py"),
+    ],
+)
+def test_forms_of_a_target(text, module, file, attribute, place):
+    """Modules and files, with and without a dotted attribute."""
+    target = parse(text, SUBJECTS)
+
+    path = str(SUBJECTS / file) if file else ""
+    assert target == Target(text, module, path, attribute)
+    assert target.place == place
+    assert not target.is_builtin
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", f"'' is neither a module nor a Python file; {FORMS}"),
+        ("two words", f"'two words' is neither a module nor a Python file; {FORMS}"),
+        ("raises.py:", f"'raises.py:': no attribute; {FORMS}"),
+        ("raises.py:a-b", f"'raises.py:a-b': 'a-b' after the colon is not a Python name; {FORMS}"),
+        ("rises.py:apply", "no such file: rises.py; did you mean 'raises.py'?"),
+        ("./nowhere/x.py:apply", "no such file: ./nowhere/x.py"),
+        ("./a.cu:f", "./a.cu is not a Python file: its name does not end in .py"),
+        ("../subjects:f", f"'../subjects:f' names a folder; {FORMS}"),
+    ],
+)
+def test_what_is_no_target(text, line):
+    """Each wrong form gives one line, without starting a process."""
+    with pytest.raises(TargetUnusable, match=f"^{re.escape(line)}$"):
+        parse(text, SUBJECTS)
+
+
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        ("nump", "no module named 'nump'; did you mean 'numpy'?"),
+        ("numpy.nowhere:f", "no module named 'numpy.nowhere'"),
+        ("nowhere.mod:f", "no module named 'nowhere'"),
+        ("raises.py:aply", "raises.py has no attribute 'aply'; did you mean 'apply'?"),
+        (
+            "offers.py:Holder.rotary",
+            "Holder has no attribute 'rotary'; did you mean 'apply_rotary'?",
+        ),
+        (
+            "offers.py:LIMIT",
+            "offers.py:LIMIT is not callable and offers no function of the API: 3.5 (float)",
+        ),
+        ("raises.py", "raises.py offers no function of the API; name one: raises.py:apply"),
+        (
+            "broken_import.py",
+            (
+                "broken_import.py raised RuntimeError: the tables are missing "
+                "while it was imported (broken_import.py:3)"
+            ),
+        ),
+        (
+            "needs_missing.py:f",
+            (
+                "needs_missing.py needs the module 'no_such_module_anywhere', "
+                "which is not installed (needs_missing.py:4)"
+            ),
+        ),
+        (
+            "relative.py:apply",
+            "relative.py uses relative imports: name it as a module, package.relative:apply",
+        ),
+        (
+            "offers.py:Needy",
+            (
+                "offers.py:Needy is a class that cannot be called without arguments "
+                "(TypeError: Needy.__init__() missing 1 required positional argument: 'dim'); "
+                "name a function, or an instance of it"
+            ),
+        ),
+        ("offers.py:Claims", "PROFILE of offers.py must be a mapping of claims; got 'half' (str)"),
+        (
+            "aborts_import.py:f",
+            (
+                "aborts_import.py cannot be imported: its process died of SIGABRT "
+                "while it was imported; its last words: Fatal Python error: Aborted"
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_loaded(target, line):
+    """Each way in which a target is unusable has its own line."""
+    assert message(target) == line
+
+
+def test_an_import_that_hangs():
+    """An import that never ends is given up."""
+    expected = (
+        "hangs_import.py cannot be imported: no answer within 0.6 s while it was imported; "
+        "its process was killed"
+    )
+    assert message("hangs_import.py:f", timeout=0.6) == expected
+
+
+def test_a_file_that_is_no_python(tmp_path):
+    """A syntax error is told with its line."""
+    (tmp_path / "odd.py").write_text("x = 1\ndef f(:\n")
+
+    assert message("odd.py:f", tmp_path) == (
+        "odd.py cannot be compiled: SyntaxError: invalid syntax (odd.py:2)"
+    )
+
+
+@pytest.mark.parametrize("name", ["torch", "jax", "cupy"])
+def test_a_framework_that_is_not_installed(tmp_path, name):
+    """The line says what to install, for a target that imports the framework."""
+    # A module of that name in the current folder stands for one that is not there.
+    line = f"raise ModuleNotFoundError('not there', name={name!r})"
+    (tmp_path / f"{name}.py").write_text(line)
+    (tmp_path / "mine.py").write_text(f"import {name}\n")
+    extra = "cupy13" if name == "cupy" else name
+
+    assert message("mine.py:f", tmp_path) == (
+        f"{name} is not installed: pip install 'ropespec[{extra}]'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "functions", "profile"),
+    [
+        (
+            "half_numpy.py:apply",
+            {"apply_rotary": set()},
+            {"interleaved": False, "array": "numpy", "dtypes": ["float32", "float64"]},
+        ),
+        (
+            "offers",
+            {
+                "inv_freq": {"base"},
+                "cos_sin": {"interleaved", "base", "rotary_dim"},
+                "apply_rotary": {"interleaved", "base", "rotary_dim"},
+                "apply_rotary_vjp": {"base"},
+                "attention": set(),
+            },
+            {"interleaved": True},
+        ),
+        ("offers:bare", {"apply_rotary": {"base"}}, {"interleaved": True}),
+        ("offers.py:anything", {"apply_rotary": set()}, {"interleaved": True}),
+        ("offers.py:partly", {"apply_rotary": {"base"}}, {"interleaved": True}),
+        (
+            "offers.py:holder",
+            {"apply_rotary": {"rotary_dim"}},
+            {"interleaved": False, "dtypes": ["float32"], "head_dims": [2, 4]},
+        ),
+        (
+            "offers.py:Holder",
+            {"apply_rotary": {"rotary_dim"}},
+            {"interleaved": False, "dtypes": ["float32"], "head_dims": [2, 4]},
+        ),
+        (
+            "offers.py:Holder.Inner",
+            {"apply_rotary": set()},
+            {"interleaved": False, "dtypes": ["float32"], "head_dims": [2, 4]},
+        ),
+        ("raises.py:apply", {"apply_rotary": set()}, None),
+    ],
+)
+def test_what_targets_offer(target, functions, profile):
+    """Functions, modules, objects, classes and their claims are found."""
+    loaded = look(target)
+
+    assert offered(loaded) == functions
+    assert loaded.profile_mapping == profile
+    assert loaded.target == target
+    assert not loaded.is_builtin
+
+
+def test_the_current_folder_is_importable_and_left_clean(tmp_path):
+    """Modules beside a file are found, from another folder too, and no bytecode is written."""
+    (tmp_path / "deep").mkdir()
+    shutil.copy(SUBJECTS / "half_numpy.py", tmp_path / "deep" / "half_numpy.py")
+    (tmp_path / "deep" / "mine.py").write_text("from half_numpy import apply\n")
+    loaded = look("deep/mine.py:apply", tmp_path)
+
+    assert offered(loaded) == {"apply_rotary": set()}
+    assert loaded.profile_mapping is None
+    assert not (tmp_path / "__pycache__").exists()
+
+
+def test_a_changed_file_is_read_again(tmp_path):
+    """A file that changes without changing size or second is not taken from a cache."""
+    file = tmp_path / "mine.py"
+    for base in (2, 3):
+        file.write_text(f"PROFILE = {{'base': {base}}}\ndef f(x, positions): pass\n")
+        assert look("mine.py:f", tmp_path).profile_mapping == {"base": base}
+
+
+def test_a_file_named_like_a_library(tmp_path):
+    """A file whose name is taken by a loaded module is still the file."""
+    (tmp_path / "json.py").write_text("def apply(x, positions, base=1.0): pass\n")
+
+    assert offered(look("json.py:apply", tmp_path)) == {"apply_rotary": {"base"}}

@@ -1,0 +1,378 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from ropespec.conformance.subject import arrays, process, worker
+from ropespec.conformance.subject.arrays import Returned
+from ropespec.conformance.subject.errors import SubjectCrashed, SubjectTimeout, TargetUnusable
+from ropespec.conformance.subject.frameworks import framework_named
+
+SUBJECTS = Path(__file__).parent / "subjects"
+DTYPES = ("float16", "bfloat16", "float32", "float64", "complex64", "int32", "int64", "bool")
+
+
+def values(dtype, shape=(2, 3, 4, 6)):
+    """Return an array of that dtype with different elements."""
+    found = np.random.default_rng(0).integers(-9, 9, shape)
+    return found.astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+
+
+@pytest.fixture(autouse=True)
+def import_path_as_before(monkeypatch):
+    """Undo what loading a subject in this process does to the import path."""
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+
+
+def same(one, other):
+    """Tell whether two arrays agree in dtype, shape and bytes."""
+    return (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+
+
+@pytest.mark.parametrize("strided", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_arguments_keep_their_values(name, dtype, strided):
+    """What the subject gets holds the values that were sent, with and without gaps."""
+    sent = values(dtype)
+    made = framework_named(name, None).argument(sent, strided=strided)
+
+    assert arrays.framework_of(made.array) == name
+    assert arrays.dtype_name(made.array) == dtype
+    assert same(arrays.read(made.array), sent)
+    assert not made.written()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_jax_arguments_keep_their_values(dtype):
+    """JAX gets 64-bit floats inside x64, and 32-bit integers outside it."""
+    sent = values(dtype)
+    framework = framework_named("jax", "cpu")
+    with framework.scope([sent]):
+        made = framework.argument(sent, strided=True)
+        expected = "int32" if dtype == "int64" else dtype
+
+        assert arrays.framework_of(made.array) == "jax"
+        assert arrays.dtype_name(made.array) == expected
+        assert np.array_equal(arrays.read(made.array), sent)
+        assert not made.written()
+
+
+@pytest.mark.parametrize("value", [2**31, -(2**31) - 1])
+def test_integers_too_wide_for_jax_stay_numpy(value):
+    """JAX without x64 would wrap them silently."""
+    made = framework_named("jax", None).argument(np.array([value]), strided=False)
+
+    assert arrays.framework_of(made.array) == "numpy"
+    assert made.array.tolist() == [value]
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+@pytest.mark.parametrize(
+    "shape", [(6,), (3, 6), (2, 3, 6), (2, 3, 4, 6), (0, 3, 4, 6), (2, 3, 4, 0)]
+)
+def test_strided_arguments_are_not_contiguous(name, shape):
+    """Every second element of the last axis, and the two axes before it swapped in memory."""
+    sent = values("float32", shape)
+    made = framework_named(name, None).argument(sent, strided=True)
+    view = made.array if name == "numpy" else made.array.numpy()
+
+    assert np.array_equal(view, sent)
+    if sent.size:
+        assert view.strides[-1] == 8
+        assert not view.flags.c_contiguous
+    if sent.ndim >= 3 and sent.size:
+        assert view.strides[-3] < view.strides[-2]
+
+
+def test_gaps_are_watched_and_poisoned():
+    """Who reads the gaps of a strided view meets NaN, and who writes there is found out."""
+    made = framework_named("numpy", None).argument(values("float32"), strided=True)
+
+    assert np.isnan(made.backing[..., 1::2]).all()
+    made.backing[0, 0, 0, 1] = 0.0
+    assert made.written()
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int64"])
+def test_writing_is_noticed(name, dtype):
+    """One changed element is enough, and so is a changed sign of zero."""
+    made = framework_named(name, None).argument(np.zeros_like(values(dtype)), strided=False)
+    made.array[1, 2, 3, 5] = 1 if dtype == "int64" else -0.0
+
+    assert made.written()
+
+
+def test_donating_is_writing():
+    """A JAX array whose memory was given away counts as overwritten."""
+    made = framework_named("jax", None).argument(values("float32"), strided=False)
+    made.array.delete()
+
+    assert made.written()
+
+
+@pytest.mark.parametrize(
+    ("array", "device", "line"),
+    [
+        ("numpy", "cuda", "numpy cannot use device 'cuda' here: NumPy arrays live on the cpu"),
+        ("torch", "nowhere", "torch cannot use device 'nowhere' here: "),
+        ("torch", "cuda:99", "torch cannot use device 'cuda:99' here: "),
+        ("jax", "nowhere", "jax cannot use device 'nowhere' here: "),
+        ("jax", "cpu:99", "jax cannot use device 'cpu:99' here: "),
+    ],
+)
+def test_devices_that_are_not_there(array, device, line):
+    """A device the framework does not have here makes the target unusable."""
+    with pytest.raises(TargetUnusable) as caught:
+        framework_named(array, device)
+
+    assert str(caught.value).startswith(line)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_framework_that_is_not_installed(monkeypatch):
+    """The line says what to install."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(TargetUnusable) as caught:
+        framework_named("torch", None)
+
+    assert str(caught.value) == "torch is not installed: pip install 'ropespec[torch]'"
+
+
+def test_reading_other_floats():
+    """Dtypes that NumPy does not have come back by name, with their values as float64."""
+    torch = pytest.importorskip("torch")
+    for item, name in [
+        (torch.tensor([0.125, -2.0]).to(torch.float8_e4m3fn), "float8_e4m3fn"),
+        (np.array([0.125, -2.0], ml_dtypes.float8_e5m2), "float8_e5m2"),
+        (np.array([0.125, -2.0], np.longdouble), np.dtype(np.longdouble).name),
+        (np.array([0.125, -2.0], object), "object"),
+    ]:
+        found = Returned.of(item)
+
+        assert found.dtype == name
+        assert found.value.dtype == np.float64
+        assert found.value.tolist() == [0.125, -2.0]
+
+
+def test_reading_special_tensors():
+    """Tensors that need a gradient, are conjugated lazily or sparse are read; abstract are not."""
+    torch = pytest.importorskip("torch")
+    plain = torch.tensor([1.0, 0.0])
+    assert Returned.of(plain.clone().requires_grad_()).value.tolist() == [1.0, 0.0]
+    assert Returned.of(torch.complex(plain, plain).conj()).value.tolist() == [1 - 1j, 0]
+    assert Returned.of(plain.to_sparse()).value.tolist() == [1.0, 0.0]
+
+    abstract = Returned.of(plain.to("meta"))
+    assert abstract.framework == ""
+    assert abstract.value.size == 0
+    assert "cannot be read" in abstract.description
+
+
+@pytest.mark.parametrize(
+    ("item", "dtype", "elements", "description"),
+    [
+        (None, "NoneType", [], "None (NoneType)"),
+        (0.5, "float", 0.5, "0.5 (float)"),
+        ([1.0, 2.0], "list", [1.0, 2.0], "[1.0, 2.0] (list)"),
+        ([[1.0], [2.0, 3.0]], "list", [], "[[1.0], [2.0, 3.0]] (list)"),
+        ("y", "str", [], "'y' (str)"),
+        (10**400, "int", [], None),
+        (
+            np.array(["a", "b"]),
+            "ndarray",
+            [],
+            "an array of shape (2,) and dtype str32 that cannot be read: ValueError",
+        ),
+    ],
+)
+def test_results_that_are_no_arrays(item, dtype, elements, description):
+    """Anything else is described, and is no array."""
+    found = Returned.of(item)
+
+    assert (found.framework, found.dtype, found.value.tolist()) == ("", dtype, elements)
+    if description is not None:
+        assert found.description == description
+
+
+def test_results_that_defend_themselves():
+    """An object whose representation raises is described by its type."""
+
+    class Shy:
+        def __repr__(self):
+            raise RuntimeError
+
+    assert Returned.of(Shy()).description == "an object of type Shy"
+
+
+def test_several_results():
+    """A tuple or list with arrays in it is several results; anything else is one."""
+    one = np.zeros(2)
+    assert len(arrays.results((one, 3))) == 2
+    assert len(arrays.results([one, one])) == 2
+    assert len(arrays.results((1, 2))) == 1
+    assert len(arrays.results([one] * 1000)) == 1
+    assert len(arrays.results(())) == 1
+
+
+def test_overlap():
+    """Views share memory with their base, also across frameworks; copies do not."""
+    torch = pytest.importorskip("torch")
+    base = np.zeros((4, 6), np.float32)
+    tensor = torch.from_numpy(base)
+
+    assert arrays.overlap(base[::2], base)
+    assert arrays.overlap(tensor[1:, ::2], tensor)
+    assert arrays.overlap(tensor.numpy(), tensor)
+    assert arrays.overlap(base, tensor)
+    assert not arrays.overlap(base.copy(), base)
+    assert not arrays.overlap(base[:2], base[2:])
+    assert not arrays.overlap(tensor.clone(), tensor)
+    assert not arrays.overlap(base[:0], base)
+    assert not arrays.overlap(tensor[:0], tensor)
+    assert not arrays.overlap(3.0, base)
+
+
+def test_a_request_for_what_is_not_offered():
+    """A function the subject does not have is refused without calling anything."""
+    here = worker._Worker()
+    target = str(SUBJECTS / "half_numpy.py")
+    assert "offers" in here.answer({"do": "load", "target": f"{target}:apply"}, [])[0]
+    configure = {"do": "configure", "array": "numpy", "device": None, "memory_limit": None}
+    assert "environment" in here.answer(configure, [])[0]
+    request = {"do": "call", "function": "inv_freq", "arguments": [4], "keywords": {}}
+    answer, sent = here.answer({**request, "strided": False}, [])
+
+    assert answer == {"failed": "refused", "message": "the subject does not offer inv_freq"}
+    assert sent == []
+
+
+def test_a_torch_module_is_a_bare_callable():
+    """Its keywords are those of `forward`, and a parameter does not stand in the way."""
+    here = worker._Worker()
+    found = here.answer({"do": "load", "target": f"{SUBJECTS}/torch_half.py:Module"}, [])[0]
+    assert found["offers"] == {"apply_rotary": ["base"]}
+    assert found["profile"]["dtypes"] == ["float32", "bfloat16"]
+    here.answer({"do": "configure", "array": "torch", "device": None, "memory_limit": None}, [])
+    arguments = [{"array": 0}, {"array": 1}]
+    request = {"do": "call", "function": "apply_rotary", "arguments": arguments, "keywords": {}}
+    sent = [values("float32"), np.zeros((2, 3), np.int64)]
+    answer, (got,) = here.answer({**request, "strided": False}, sent)
+
+    assert answer["results"][0]["is_array"]
+    assert same(got, sent[0])
+
+
+@pytest.fixture
+def process_of_its_own():
+    """Start a worker process without a subject."""
+    found = process.WorkerProcess(SUBJECTS)
+    yield found
+    found.close(kill=True)
+
+
+def exists(pid):
+    """Tell whether a process runs."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def wait_for_end(pid):
+    """Wait until a process is gone, for ten seconds at most."""
+    limit = time.monotonic() + 10
+    while exists(pid) and time.monotonic() < limit:
+        time.sleep(0.01)
+    return not exists(pid)
+
+
+def test_a_worker_that_dies_between_calls(process_of_its_own):
+    """A worker killed while nobody asks is found dead at the next question."""
+    one = process_of_its_own
+    one.ask({"do": "load", "target": "raises.py:apply"}, timeout=20, doing="")
+    assert one.alive
+    os.kill(one.pid, signal.SIGSEGV)
+    with pytest.raises(SubjectCrashed, match="its process died of SIGSEGV at rest") as caught:
+        one.ask({"do": "load", "target": "raises.py:apply"}, timeout=20, doing="at rest")
+
+    assert caught.value.signal == "SIGSEGV"
+    assert caught.value.exit_code is None
+    assert not one.alive
+
+
+def test_a_stopped_worker_times_out(process_of_its_own):
+    """A worker that stands still is killed at the deadline."""
+    one = process_of_its_own
+    os.kill(one.pid, signal.SIGSTOP)
+    with pytest.raises(SubjectTimeout, match=r"^no answer within 0\.2 s at all; "):
+        one.ask({"do": "load", "target": "raises.py:apply"}, timeout=0.2, doing="at all")
+
+    assert not exists(one.pid)
+
+
+def test_a_worker_ends_when_its_connection_closes(process_of_its_own):
+    """Closing lets the worker end by itself, once and for all."""
+    one = process_of_its_own
+    one.ask({"do": "load", "target": "raises.py:apply"}, timeout=20, doing="")
+    one.close()
+    one.close()
+
+    assert not exists(one.pid)
+    assert one._process.returncode == 0
+
+
+def test_a_forgotten_worker_is_killed():
+    """A worker that nobody holds any more does not go on."""
+    one = process.WorkerProcess(SUBJECTS)
+    pid = one.pid
+    assert exists(pid)
+    del one
+
+    assert not exists(pid)
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from ropespec.conformance.subject.process import WorkerProcess
+one = WorkerProcess(Path(sys.argv[1]))
+print(one.pid, flush=True)
+one.ask({"do": "load", "target": "endless.py"}, timeout=60, doing="")
+"""
+
+
+ENDLESS = """
+import time
+from pathlib import Path
+Path("reached").touch()
+time.sleep(3600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_hanging_worker_ends_with_its_parent(number, tmp_path):
+    """Ctrl-C, and even a kill of the parent, ends a worker in the middle of an endless call."""
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as parent:
+        pid = int(parent.stdout.readline())
+        while not (tmp_path / "reached").exists() and exists(pid):
+            time.sleep(0.01)
+        assert exists(pid)
+        parent.send_signal(number)
+
+        assert wait_for_end(pid)
+        assert parent.wait(10) != 0
