@@ -87,7 +87,15 @@ def inputs(dtype, kind, seed, base, limit=2**17):
     return x, positions
 
 
-def worst(precision, judged_as, dtype, seeds=(0, 1), bases=(1e4, 5e5), kinds=("normal", "heavy", "null"), far=2**17):
+def worst(
+    precision,
+    judged_as,
+    dtype,
+    seeds=(0, 1),
+    bases=(1e4, 5e5),
+    kinds=("normal", "heavy", "null"),
+    far=2**17,
+):
     """Return the largest error / budget of an implementation of one class judged as another."""
     ratio = 0.0
     for seed in seeds:
@@ -144,7 +152,7 @@ LOWER = [
 
 @pytest.mark.parametrize(("lower", "higher", "dtype"), LOWER)
 def test_a_lower_class_exceeds_the_budget_of_a_higher_one(lower, higher, dtype):
-    """An implementation of the lower class is told from the higher one, also behind a half store."""
+    """An implementation of the lower class is told from the higher one, also behind half stores."""
     assert worst(ALL[lower], ALL[higher], dtype) > 1.0
 
 
@@ -163,7 +171,9 @@ def test_rounding_bounds_any_angle():
     precision = PRECISIONS["float32-angles"]
     x, positions = inputs("float32", "normal", 3, 1e4, 2**20)
     y = implementation(precision, x, positions, 1e4)
-    before, after = (np.hypot(*pairs_of(v.astype(np.float64), DIM, interleaved=False)) for v in (x, y))
+    before, after = (
+        np.hypot(*pairs_of(v.astype(np.float64), DIM, interleaved=False)) for v in (x, y)
+    )
     allowed = np.sqrt(2) * rounding(before, precision, "float32", MACHINE)
 
     assert np.abs(after - before).max() > 0

@@ -114,7 +114,7 @@ def test_a_wrong_implementation_does_not(folder, capsys):
     failed = [check for check in content["checks"] if check["status"] == "fail"]
 
     assert status == 1
-    assert out.splitlines()[-1].startswith("does not conform: 1 of 1 clauses fail, first ROT-7")
+    assert out.splitlines()[-1].startswith("does not conform: 1 of 1 clauses fail, see first ROT-7")
     assert "What is wrong:" in out
     assert "import numpy as np" in out
     assert content["conforms"] is False

@@ -1,12 +1,16 @@
-"""The oracle is right to about one unit in the last place, and shares nothing with the reference."""
+"""The oracle is correctly rounded at any position, and shares nothing with the reference."""
 
 import mpmath
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from ropespec import reference
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.oracle import ORACLE_ERROR
+from ropespec.conformance.judge.oracle.hard import next_to_quarter_turns
+from ropespec.conformance.judge.oracle.hard import positions as mixed
+from ropespec.conformance.judge.oracle.verify import SETTINGS, main, misrounded, verify
 
 BASES = ((128, 10000.0), (64, 500000.0), (6, 2.5), (2, 10000.0), (80, 1000.0), (256, 1e6))
 
@@ -59,8 +63,129 @@ def test_angles_next_to_a_quarter_turn():
         assert abs(s - mpmath.mpf(float(sin[0, 0]))) <= abs(s) * 2.0**-50
 
 
+@pytest.mark.parametrize(("dim", "base"), SETTINGS)
+def test_every_value_is_the_nearest_float(dim, base):
+    """Of a hundred thousand values, hard ones included, none is misrounded."""
+    count = verify(dim, base, 7200, seed=1)
+
+    assert count.angles >= 7200
+    assert count.wrong == 0
+
+
+@pytest.mark.parametrize("direction", [-2.0, 2.0])
+def test_one_unit_in_the_last_place_is_counted(direction):
+    """The verification sees a single value that is one float off, of either kind."""
+    m = np.arange(1, 200)
+    cos, sin = oracle.cos_sin(m, 6, 10000.0)
+    assert misrounded(m, 6, 10000.0, (cos, sin)) == 0
+
+    cos[17, 2] = np.nextafter(cos[17, 2], direction)
+    sin[101, 0] = np.nextafter(sin[101, 0], direction)
+    assert misrounded(m, 6, 10000.0, (cos, sin)) == 2
+
+
+@pytest.mark.parametrize(("dim", "base"), [(2, 1e4), (64, 5e5), (128, 1.0000001), (1024, 1e4)])
+def test_every_angle_next_to_a_quarter_turn(dim, base):
+    """A cos or sin below 2^-50 is the nearest float too, up to the largest position."""
+    for index in {0, dim // 4, dim // 2 - 1}:
+        m = np.array(next_to_quarter_turns(dim, base, index))
+        cos, sin = (value[:, index] for value in oracle.cos_sin(m, dim, base))
+        smallest = np.minimum(np.abs(cos), np.abs(sin))
+
+        assert m[-1] > 2**50
+        assert smallest.min() < 2.0**-50
+        for row, position in enumerate(m):
+            c, s = exact(position, index, dim, base)
+            assert (float(c), float(s)) == (cos[row], sin[row])
+
+
+def test_the_smallest_and_largest_angles():
+    """Subnormal angles and the largest positions are rounded correctly at the largest base."""
+    m = np.array([1, 2, 3, 2**53 + 1, 2**63 - 1])
+    base = 1.7e308
+    cos, sin = oracle.cos_sin(m, 4096, base)
+
+    assert 0 < sin[0, -1] < 2.0**-1022
+    assert misrounded(m, 4096, base, (cos, sin)) == 0
+
+
+def test_unsigned_positions_reach_the_last_bit():
+    """Unsigned positions are never taken for negative ones."""
+    m = np.array([0, 1, 2**63, 2**64 - 1], dtype=np.uint64)
+
+    assert misrounded(m, 6, 10000.0, oracle.cos_sin(m, 6, 10000.0)) == 0
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 0, 3), (7, 5), (2, 3, 4)])
+def test_shapes(shape):
+    """The result has one axis more than the positions, and each value depends on its own alone."""
+    m = np.random.default_rng(3).integers(-(2**40), 2**40, shape)
+    cos, sin = oracle.cos_sin(m, 10, 500.0)
+
+    assert cos.shape == sin.shape == (*shape, 5)
+    for place in np.ndindex(shape):
+        one = oracle.cos_sin(m[place], 10, 500.0)
+        assert np.array_equal(one[0], cos[place])
+        assert np.array_equal(one[1], sin[place])
+
+
+@pytest.mark.parametrize("dim", [2, 66, 128, 16384])
+def test_blocks_leave_no_seam(dim):
+    """Many positions at once have the values they have in small groups, at any block limit."""
+    count = max(40, 30000 // dim)
+    m = mixed(np.random.default_rng(dim), count, np.zeros(0, dtype=np.int64))
+    cos, sin = oracle.cos_sin(m, dim, 10000.0)
+    groups = [oracle.cos_sin(group, dim, 10000.0) for group in np.array_split(m, 37)]
+
+    assert np.array_equal(cos, np.concatenate([group[0] for group in groups]))
+    assert np.array_equal(sin, np.concatenate([group[1] for group in groups]))
+
+
+def test_position_zero():
+    """The one exact angle: cos is 1, and sin is 0 without a sign, whatever the neighbours are."""
+    cos, sin = oracle.cos_sin(np.array([[0, -5], [5, 0]]), 64, 10000.0)
+
+    assert np.all(cos[[0, 1], [0, 1]] == 1.0)
+    assert np.all(sin[[0, 1], [0, 1]] == 0.0)
+    assert not np.any(np.signbit(sin[[0, 1], [0, 1]]))
+
+
+def test_the_error_bound_is_reached():
+    """ORACLE_ERROR holds, and no bound a hundredth smaller would."""
+    m = np.arange(1, 500)
+    cos, sin = oracle.cos_sin(m, 2, 10000.0)
+    worst = 0
+    for row, position in enumerate(m):
+        c, s = exact(position, 0, 2, 10000.0)
+        worst = max(worst, abs(c - mpmath.mpf(cos[row, 0])), abs(s - mpmath.mpf(sin[row, 0])))
+
+    assert 0.99 * ORACLE_ERROR < worst <= ORACLE_ERROR
+
+
+def test_the_command_verifies_and_measures():
+    """It counts the values that are wrong and prints the ratio of speeds."""
+    result = CliRunner().invoke(main, ["--values", "500"])
+
+    assert result.exit_code == 0
+    assert ", 0 of " in result.output.splitlines()[len(SETTINGS)]
+    assert result.output.count("ratio") == 4
+
+
+def test_the_command_fails_for_a_wrong_oracle(monkeypatch):
+    """Its exit status is 1 when a value is not correctly rounded."""
+    right = oracle.cos_sin
+
+    def rough(m, dim, base):
+        cos, sin = right(m, dim, base)
+        return cos, np.nextafter(sin, 2.0)
+
+    monkeypatch.setattr(oracle, "cos_sin", rough)
+
+    assert CliRunner().invoke(main, ["--values", "50"]).exit_code == 1
+
+
 def test_signs_mirror_exactly():
-    """cos is even and sin is odd, bit for bit."""
+    """Cos is even and sin is odd, bit for bit."""
     m = np.arange(1, 5000, 7)
     cos, sin = oracle.cos_sin(m, 64, 10000.0)
     mirrored = oracle.cos_sin(-m, 64, 10000.0)
@@ -93,9 +218,12 @@ def addition_law(source, m):
 
 def test_three_sources_agree():
     """The literal reference, the oracle and the addition law have one opinion."""
-    assert votes(
-        lambda m: reference.cos_sin(m, 64), lambda m: oracle.cos_sin(m, 64, 1e4), addition_law
-    ) == []
+    assert (
+        votes(
+            lambda m: reference.cos_sin(m, 64), lambda m: oracle.cos_sin(m, 64, 1e4), addition_law
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("fault", ["literal", "oracle", "law"])

@@ -50,7 +50,7 @@ def verdict(*checks):
         subject="my_rope.py:apply",
         profile=Profile(layouts=(False,)).as_dict(),
         seed=7,
-        precision={"float32": "float32-angles"},
+        precision_by_dtype={"float32": "float32-angles"},
         checks=checks,
         duration=2.0,
     )
@@ -231,7 +231,7 @@ def test_the_summary_stands_above_the_details():
         "In detail:\n",
         "this script shows it",
         "precision measured for float32: float32-angles\n",
-        "does not conform: 1 of 2 clauses fail, first ROT-7\n",
+        "does not conform: 1 of 2 clauses fail, see first ROT-7\n",
     ]
     places = [text.find(part) for part in order]
 
@@ -269,11 +269,11 @@ def test_no_colour_when_it_is_not_asked_for(monkeypatch):
         ((PASSED,), (), "conforms: 1 clause checked in 2 s"),
         ((PASSED,), ("ROT-10",), "conforms (checked only: ROT-10): 1 clause checked in 2 s"),
         ((SKIPPED,), (), "does not conform: nothing was checked"),
-        ((FAILED, PASSED), (), "does not conform: 1 of 2 clauses fail, first ROT-7"),
+        ((FAILED, PASSED), (), "does not conform: 1 of 2 clauses fail, see first ROT-7"),
         (
             (replace(PASSED, status=Status.TIMEOUT), FAILED),
             (),
-            "does not conform: 2 of 2 clauses fail, first ROT-10",
+            "does not conform: 2 of 2 clauses fail, see first ROT-10",
         ),
     ],
 )
@@ -287,7 +287,7 @@ def test_the_last_line_is_the_verdict(checks, only, last):
 
 def test_no_precision_class_is_said_in_words():
     """`none` is no name of a class."""
-    found = replace(verdict(FAILED), precision={"float32": "none"})
+    found = replace(verdict(FAILED), precision_by_dtype={"float32": "none"})
 
     assert verdict_lines(found)[0].plain == "precision measured for float32: no class holds"
 

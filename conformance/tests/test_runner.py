@@ -15,6 +15,7 @@ from ropespec.conformance.registry import Check
 from ropespec.conformance.results import Status
 from ropespec.conformance.runner import Plan, run_check, select
 from ropespec.conformance.subject.errors import SubjectCrashed, SubjectRaised, SubjectTimeout
+from ropespec.conformance.subject.session import Offer
 from ropespec.conformance.trial import Trial
 
 HALF = Profile(layouts=(False,))
@@ -25,7 +26,7 @@ class Nobody:
 
     profile = HALF
     target = "nobody.py:nothing"
-    offers = {"apply_rotary": None}
+    offers = {"apply_rotary": Offer("apply_rotary", frozenset())}
     environment = {}
 
 
@@ -42,6 +43,7 @@ def planted(judge, **changes):
         "applies": lambda _: None,
         "share": 1.0,
         "explain": None,
+        "general": False,
     }
     return Check(**(values | changes))
 

@@ -43,7 +43,7 @@ VERDICT = Verdict(
     subject="my_rope.py:apply",
     profile=Profile(layouts=(False,)).as_dict(),
     seed=0,
-    precision={"float32": "float32-angles"},
+    precision_by_dtype={"float32": "float32-angles"},
     checks=(PASSED, FAILED),
     environment={"numpy": np.__version__},
     duration=1.5,
@@ -84,7 +84,8 @@ def test_a_document_has_what_scripts_rely_on():
     assert content["profile"]["layouts"] == [False]
     assert content["seed"] == 0
     assert content["conforms"] is False
-    assert content["precision"] == {"float32": "float32-angles"}
+    assert content["precision"] == "float32-angles"
+    assert content["precision_by_dtype"] == {"float32": "float32-angles"}
     assert content["environment"] == {"numpy": np.__version__}
     assert content["duration"] == 1.5
     assert first == {
@@ -97,6 +98,7 @@ def test_a_document_has_what_scripts_rely_on():
         "worst": 0.5,
         "message": "",
         "counterexample": None,
+        "general": False,
         "seconds": 0.0,
     }
     assert second["worst"] == "inf"

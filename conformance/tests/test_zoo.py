@@ -44,7 +44,7 @@ def test_a_right_implementation_conforms_and_its_precision_is_measured(entry):
 
     assert [r for r in verdict.checks if not r.status.conforms] == []
     assert verdict.conforms
-    assert verdict.precision == dict(entry.measured)
+    assert verdict.precision_by_dtype == dict(entry.measured)
 
 
 @pytest.mark.parametrize("entry", RIGHT[:3], ids=lambda entry: entry.name)

@@ -1,4 +1,4 @@
-"""Conformance: is an implementation of RoPE the one that the specification describes?
+"""Conformance: whether an implementation of RoPE is the one that the specification describes.
 
 `ropespec check` on the command line and `conformance_tests` in a pytest file do the same work.
 Importing this package loads no array framework but NumPy.

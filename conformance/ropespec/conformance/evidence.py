@@ -64,7 +64,7 @@ def _value(value: Any) -> Any:  # noqa: ANN401  # an array, or a plain value
 
 
 def _script(session: Session, call: Call) -> str:
-    if call.function in _ROTATIONS[:1]:
+    if call.function in _ROTATIONS:
         x, positions = call.arrays
         keywords = call.keywords
         return reproduction(
@@ -75,6 +75,8 @@ def _script(session: Session, call: Call) -> str:
             interleaved=keywords["interleaved"],
             base=keywords["base"],
             rotary_dim=keywords["rotary_dim"],
+            function=call.function,
+            accepts=session.offers[call.function].keywords,
         )
     return reproduction_call(
         target=session.target,

@@ -88,14 +88,9 @@ class Profile:
         if not 1.0 < self.base < float("inf"):
             raise ProfileError(f"base must be a finite number above 1; got {self.base}")
         if self.rotary_dim is not None:
-            _require_integers("rotary-dim", (self.rotary_dim,))
-            if not any(head_dim >= self.rotary_dim for head_dim in self.head_dims):
-                raise ProfileError(
-                    f"rotary-dim must be at most head-dim; got {self.rotary_dim} "
-                    f"for head-dim {', '.join(map(str, self.head_dims))}"
-                )
+            _require_rotary_dim(self.rotary_dim, self.head_dims)
         if self.precision is not None:
-            _require_choice("precision", self.precision, PRECISIONS)
+            _require_choice("precision", self.precision, tuple(PRECISIONS))
         if isinstance(self.max_position, bool) or not isinstance(self.max_position, int):
             raise ProfileError(
                 f"max-position must be an integer; got {describe(self.max_position)}"
@@ -152,6 +147,15 @@ class Profile:
 def _require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ProfileError(f"{name} must be one of {', '.join(choices)}; got {describe(value)}")
+
+
+def _require_rotary_dim(rotary_dim: int, head_dims: tuple[int, ...]) -> None:
+    _require_integers("rotary-dim", (rotary_dim,))
+    if not any(head_dim >= rotary_dim for head_dim in head_dims):
+        given = ", ".join(map(str, head_dims))
+        raise ProfileError(
+            f"rotary-dim must be at most head-dim; got {rotary_dim} for head-dim {given}"
+        )
 
 
 def _require_integers(name: str, values: tuple[int, ...]) -> None:

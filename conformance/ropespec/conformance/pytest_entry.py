@@ -24,7 +24,7 @@ HINT = (
 )
 
 
-def conformance_tests(  # noqa: PLR0913  # keyword-only, and each is an option of the command too
+def conformance_tests(  # keyword-only, and each is an option of the command too
     apply: Callable[..., Any] | types.ModuleType | str,
     *,
     interleaved: bool | Sequence[bool],

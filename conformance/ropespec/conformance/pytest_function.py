@@ -18,7 +18,7 @@ from ropespec.conformance.trial import Trial
 __all__ = ["test_function"]
 
 
-def test_function(  # noqa: PLR0913  # what `conformance_tests` was given
+def test_function(  # what `conformance_tests` was given
     target: str,
     claims: Mapping[str, Any],
     timeout: float,

@@ -16,7 +16,6 @@ Judge = Callable[[Trial, Case], Finding]
 Applies = Callable[[Trial], str | None]
 Explain = Callable[[Trial, Case, Finding], Finding]
 
-_CHAPTERS_WITH_CHECKS = tuple(name for name in CHAPTERS if name != "errata") + ("errata",)
 _registered: dict[str, "Check"] = {}
 
 
@@ -46,6 +45,8 @@ class Check:
         Number of examples relative to other checks.
     explain : callable or None
         Improves the message of a failure once all its cases have been seen.
+    general : bool
+        Whether it fails with almost any mistake, and so does not point at one.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Check:
     applies: Applies
     share: float
     explain: Explain | None
+    general: bool
 
     def reason_to_skip(self, trial: Trial) -> str | None:
         """Return why the check does not run on this subject, or None if it does."""
@@ -89,6 +91,7 @@ def check(
     applies: Applies = _always,
     share: float = 1.0,
     explain: Explain | None = None,
+    general: bool = False,
 ) -> Callable[[Judge], Judge]:
     """Register the decorated function as the judge of a check.
 
@@ -100,7 +103,7 @@ def check(
         One word that tells it from other checks of the clause.
     sentence : str
         The mistake it is looking for.
-    needs, properties, space, applies, share, explain
+    needs, properties, space, applies, share, explain, general
         See `Check`.
     """
 
@@ -109,7 +112,7 @@ def check(
         if id_ in _registered:
             raise ValueError(f"check ids must be unique; {id_} is registered twice")
         _registered[id_] = Check(
-            id_, clause, sentence, needs, properties, space, judge, applies, share, explain
+            id_, clause, sentence, needs, properties, space, judge, applies, share, explain, general
         )
         return judge
 
@@ -119,7 +122,7 @@ def check(
 @functools.cache
 def all_checks() -> tuple[Check, ...]:
     """All checks in the order of the clauses, checks of one clause as registered."""
-    for chapter in _CHAPTERS_WITH_CHECKS:
+    for chapter in CHAPTERS:
         importlib.import_module(f"ropespec.conformance.checks.{chapter}")
     order = {clause_id: index for index, clause_id in enumerate(clauses())}
     return tuple(sorted(_registered.values(), key=lambda item: order.get(item.clause, len(order))))

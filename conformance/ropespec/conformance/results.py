@@ -1,8 +1,10 @@
-"""The verdict as values: a closed set of statuses, one result per check, one verdict per subject."""
+"""The verdict as values: closed statuses, one result per check, one verdict per subject."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from ropespec.conformance.judge.precision import PRECISIONS
 
 __all__ = ["CheckResult", "Counterexample", "Status", "Verdict"]
 
@@ -10,7 +12,7 @@ __all__ = ["CheckResult", "Counterexample", "Status", "Verdict"]
 class Status(StrEnum):
     """What became of a check. Nothing that did not run is ever called a pass."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105  # no password
     FAIL = "fail"
     ERROR = "error"  # the subject raised
     CRASH = "crash"  # its process died
@@ -72,6 +74,8 @@ class CheckResult:
         Empty for a pass; one or two sentences otherwise.
     counterexample : Counterexample or None
         For a failure that has one.
+    general : bool
+        Whether it fails with almost any mistake, and so points at none in particular.
     seconds : float
         Time spent.
     """
@@ -85,6 +89,7 @@ class CheckResult:
     worst: float | None = None
     message: str = ""
     counterexample: Counterexample | None = None
+    general: bool = False
     seconds: float = 0.0
 
 
@@ -100,8 +105,8 @@ class Verdict:
         The claims it was judged under.
     seed : int
         The seed of all cases.
-    precision : dict of str to str
-        The best precision class that held, per dtype of x.
+    precision_by_dtype : dict of str to str
+        The best precision class that held, per dtype of x; `none` where none did.
     checks : tuple of CheckResult
         In the order of the specification.
     environment : dict of str to str
@@ -113,10 +118,22 @@ class Verdict:
     subject: str
     profile: dict[str, Any]
     seed: int
-    precision: dict[str, str]
+    precision_by_dtype: dict[str, str]
     checks: tuple[CheckResult, ...]
     environment: dict[str, str] = field(default_factory=dict)
     duration: float = 0.0
+
+    @property
+    def precision(self) -> str:
+        """The best class that held for all dtypes: the least precise of those measured."""
+        order = [*PRECISIONS, "none"]
+        return max(self.precision_by_dtype.values(), key=order.index, default="none")
+
+    @property
+    def failures(self) -> tuple[CheckResult, ...]:
+        """The checks that did not pass, those that point at a mistake before the others."""
+        failed = [result for result in self.checks if not result.status.conforms]
+        return tuple(sorted(failed, key=lambda result: result.general))
 
     @property
     def conforms(self) -> bool:

@@ -1,12 +1,11 @@
 """Runs checks on a subject: cases from Hypothesis, one result per check, one verdict at the end."""
 
-import importlib.metadata
 import platform
 import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from ropespec.conformance.case import Case, cases
 from ropespec.conformance.evidence import counterexample
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.registry import Check, all_checks
+from ropespec.conformance.report.document import version
 from ropespec.conformance.results import CheckResult, Status, Verdict
 from ropespec.conformance.subject.session import (
     Session,
@@ -31,6 +31,7 @@ from ropespec.spec import CHAPTERS, clauses
 __all__ = ["Plan", "run", "run_check", "select"]
 
 EXAMPLES = 24
+EXAMPLES_COMPILED = 14  # where every new shape is compiled, cases are dear
 FULL = 10
 SHRINK_SECONDS = 8.0
 FATAL_LIMIT = 3
@@ -139,7 +140,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
         subject=session.target,
         profile=session.profile.as_dict(),
         seed=plan.seed,
-        precision=trial.measured.best(),
+        precision_by_dtype=trial.measured.best(),
         checks=tuple(results),
         environment=_environment(session),
         duration=time.perf_counter() - began,
@@ -153,13 +154,14 @@ def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
         return _result(item, Status.SKIP, message=reason)
     log = _Log()
     keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
-    examples = max(1, round(EXAMPLES * item.share)) * (FULL if plan.full else 1)
+    each = EXAMPLES_COMPILED if trial.profile.array == "jax" else EXAMPLES
+    examples = max(1, round(each * item.share)) * (FULL if plan.full else 1)
 
     def body(case: Case) -> None:
         outcome = _outcome(item, trial, case, log)
         if isinstance(outcome, Finding) and outcome.passed:
             log.worst = max(log.worst or 0.0, outcome.ratio)
-            if 0.0 < outcome.ratio:
+            if outcome.ratio > 0.0:
                 target(min(outcome.ratio, 1.0))
             return
         if log.failed is None:
@@ -169,11 +171,8 @@ def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
 
     drawn = given(case=cases(trial.profile, keywords, item.space))(body)
     number = zlib.crc32(item.id.encode()) ^ plan.seed
-    with _quiet_storage():
-        try:
-            seed(number)(_settings(examples)(drawn))()
-        except _FailedError:
-            pass
+    with _quiet_storage(), suppress(_FailedError):
+        seed(number)(_settings(examples)(drawn))()
     result = _conclude(item, trial, log)
     return _timed(result, time.perf_counter() - began)
 
@@ -205,6 +204,7 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
             worst=outcome.ratio,
             message=outcome.message,
             counterexample=counterexample(trial.session, case, outcome),
+            general=item.general or outcome.general,
         )
     kinds = {SubjectCrashed: Status.CRASH, SubjectTimeout: Status.TIMEOUT}
     status = next((kinds[kind] for kind in kinds if isinstance(outcome, kind)), Status.ERROR)
@@ -256,7 +256,7 @@ def _quiet_storage() -> Iterator[None]:
 
 def _environment(session: Session) -> dict[str, str]:
     return {
-        "ropespec": importlib.metadata.version("ropespec"),
+        "ropespec": version(),
         "platform": platform.platform(),
         "machine": platform.machine(),
         **session.environment,

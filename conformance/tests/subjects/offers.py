@@ -1,4 +1,4 @@
-# ruff: noqa: ARG001, ARG002, RUF012  # arguments and claims of a subject are its own
+# ruff: noqa: ARG001, ARG002  # arguments and claims of a subject are its own
 """Offers several functions of the API, in several ways."""
 
 import functools

@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 """True where a query may attend."""
 
 
-def attention(  # noqa: PLR0913  # three inputs and a position for each side, as the API has it
+def attention(  # three inputs and a position for each side, as the API has it
     q: Floats,
     k: Floats,
     v: Floats,

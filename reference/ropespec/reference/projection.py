@@ -279,7 +279,7 @@ def f_v(x: NDArray[Any], n: int, weight: NDArray[Any]) -> Vector:
     return project(weight, x)
 
 
-def score_of_tokens(  # noqa: PLR0913  # two sides, each with token, position and weight
+def score_of_tokens(  # two sides, each with token, position and weight
     x_m: NDArray[Any],
     x_n: NDArray[Any],
     m: int,

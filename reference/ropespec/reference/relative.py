@@ -134,7 +134,7 @@ def score_dense(
     return np.asarray((as_float64(q) * turned).sum(axis=-1))
 
 
-def score_by_transpose(  # noqa: PLR0913  # a score has two sides, each with vector and position
+def score_by_transpose(  # a score has two sides, each with vector and position
     q: Floats, k: Floats, m: int, n: int, *, interleaved: bool, base: float = 10000.0
 ) -> float:
     """q^T R_m^T R_n k with dense matrices, q and k of shape (D,) (REL-5; F-114, F-156).
@@ -157,7 +157,7 @@ def score_by_transpose(  # noqa: PLR0913  # a score has two sides, each with vec
     return float(as_float64(q) @ (R_m.T @ R_n) @ as_float64(k))
 
 
-def score(  # noqa: PLR0913  # a score has two sides, each with vector and position
+def score(  # a score has two sides, each with vector and position
     q: Floats, k: Floats, m: int, n: int, *, interleaved: bool, base: float = 10000.0
 ) -> float:
     """<R_m q, R_n k>: turn each by its own position, then multiply (REL-1; F-092, F-099, F-124).

@@ -288,7 +288,7 @@ def rotate_rows(
     return round_to(rows, Q.dtype)
 
 
-def row_scores(  # noqa: PLR0913  # a score has two sides, each with rows and positions
+def row_scores(  # a score has two sides, each with rows and positions
     Q: Floats,
     K: Floats,
     *,

@@ -319,9 +319,7 @@ def check_same_dtype(name: str, value: ArrayFacts, other_name: str, other: Array
         If the dtypes differ.
     """
     if value.dtype != other.dtype:
-        raise ArgumentTypeError(
-            name, f"of the dtype of {other_name}, {other.dtype}", _Shape(value)
-        )
+        raise ArgumentTypeError(name, f"of the dtype of {other_name}, {other.dtype}", _Shape(value))
 
 
 def check_complex(name: str, value: object, *, ndim: int) -> ArrayFacts:
@@ -373,12 +371,18 @@ def check_attention(q: ArrayFacts, k: ArrayFacts, v: ArrayFacts) -> None:
     check_same_dtype("k", k, "q", q)
     check_same_dtype("v", v, "q", q)
     if k.shape[:-3] != q.shape[:-3] or k.shape[-1] != q.shape[-1]:
-        raise ArgumentValueError("k", f"of shape (..., T, G, D) to fit q of shape {q.shape}", _Shape(k))
+        raise ArgumentValueError(
+            "k", f"of shape (..., T, G, D) to fit q of shape {q.shape}", _Shape(k)
+        )
     if v.shape[:-1] != k.shape[:-1]:
-        raise ArgumentValueError("v", f"of shape (..., T, G, E) to fit k of shape {k.shape}", _Shape(v))
+        raise ArgumentValueError(
+            "v", f"of shape (..., T, G, E) to fit k of shape {k.shape}", _Shape(v)
+        )
     heads, groups = q.shape[-2], k.shape[-2]
     if (heads % groups if groups else heads) != 0:
-        raise ArgumentValueError("k", f"of a number of heads that divides the {heads} of q", _Shape(k))
+        raise ArgumentValueError(
+            "k", f"of a number of heads that divides the {heads} of q", _Shape(k)
+        )
 
 
 def check_mask(mask: object, scores: tuple[int, ...]) -> None:

@@ -33,7 +33,7 @@ from ropespec.spec.arguments import (
 __all__ = ["attention"]
 
 
-def attention(  # noqa: PLR0913  # the shared signature
+def attention(  # the shared signature
     q: Array,
     k: Array,
     v: Array,
@@ -105,7 +105,7 @@ def attention(  # noqa: PLR0913  # the shared signature
 
 
 @traced("interleaved")
-def _attend(  # noqa: PLR0913  # every array of the call, traced by name
+def _attend(  # every array of the call, traced by name
     q: Array,
     k: Array,
     v: Array,

@@ -20,7 +20,7 @@ from ropespec.spec.arguments import (
 __all__ = ["attention"]
 
 
-def attention(  # noqa: PLR0913  # the shared signature
+def attention(  # the shared signature
     q: Array,
     k: Array,
     v: Array,

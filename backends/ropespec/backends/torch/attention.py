@@ -26,7 +26,7 @@ from ropespec.spec.arguments import (
 __all__ = ["attention"]
 
 
-def attention(  # noqa: PLR0913  # the shared signature
+def attention(  # the shared signature
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,

@@ -17,7 +17,7 @@ def project(xp: Namespace, x: Array, weight: Array) -> Array:
     return out.reshape(*x.shape[:-1], heads, dim)
 
 
-def project_rotated(  # noqa: PLR0913  # the shared signature
+def project_rotated(  # the shared signature
     xp: Namespace,
     x: Array,
     positions: Array,

@@ -7,7 +7,7 @@ from ropespec.backends.xp.frequencies import cos_sin
 __all__ = ["relative_score"]
 
 
-def relative_score(  # noqa: PLR0913  # the shared signature
+def relative_score(  # the shared signature
     xp: Namespace, q: Array, k: Array, offset: Array, *, interleaved: bool, base: float
 ) -> Array:
     """q^T R_offset k = sum_i cos (q.k)_i + sin (q x k)_i, with offset = n - m.

@@ -37,7 +37,7 @@ def rotation_matrix(
     return out
 
 
-def apply_rotary_dense(  # noqa: PLR0913  # the shared signature
+def apply_rotary_dense(  # the shared signature
     xp: Namespace,
     x: Array,
     positions: Array,

@@ -65,6 +65,7 @@ def _commutes(trial: Trial, case: Case, a: int, b: int, message: str) -> Finding
     properties=("P-07",),
     space=Space(values=("normal", "ones")),
     applies=negative_positions,
+    general=True,
 )
 def conjugate(trial: Trial, case: Case) -> Finding:
     """(z e^{im theta})* = z* e^{-im theta}: a mirror image turns the other way."""
@@ -86,6 +87,7 @@ def conjugate(trial: Trial, case: Case) -> Finding:
     "A quarter of a turn before is not one after: a pair is mirrored, or a member has a gain.",
     properties=("P-08",),
     space=Space(values=("normal", "ones")),
+    general=True,
 )
 def quarter_turn(trial: Trial, case: Case) -> Finding:
     """F(iz, m) = i f(z, m), with i (a, b) = (-b, a)."""
@@ -98,6 +100,7 @@ def quarter_turn(trial: Trial, case: Case) -> Finding:
     "The product lacks a term or has a wrong sign: (ac - bd) + i(bc + ad) does not come out.",
     properties=("P-07",),
     space=Space(values=("normal", "ones")),
+    general=True,
 )
 def product(trial: Trial, case: Case) -> Finding:
     """F(wz, m) = w f(z, m) for complex numbers w: turning is a complex product."""
@@ -119,6 +122,7 @@ def _ones(case: Case) -> NDArray[Any]:
     properties=("P-06",),
     space=Space(positions=("arange", "ragged", "negative", "spread")),
     share=0.5,
+    general=True,
 )
 def euler(trial: Trial, case: Case) -> Finding:
     """F(1, m) = e^{im theta_i} = cos(m theta_i) + i sin(m theta_i), of modulus 1."""
@@ -136,6 +140,7 @@ def euler(trial: Trial, case: Case) -> Finding:
     space=Space(positions=("arange", "ragged", "spread")),
     applies=negative_positions,
     share=0.5,
+    general=True,
 )
 def halves(trial: Trial, case: Case) -> Finding:
     """(e^{ia} + e^{-ia})/2 = cos a and (e^{ia} - e^{-ia})/2i = sin a, a = m theta_i."""

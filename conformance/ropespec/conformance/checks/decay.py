@@ -61,6 +61,7 @@ def _beyond(got: Float, limit: Float, allowed: Float, name: str, message: str) -
     "The score exceeds the Abel bound: vectors are not turned, or their slow pairs turn fast.",
     properties=("P-42",),
     space=Space(positions=("arange", "ragged", "shuffled", "spread"), max_position=NEAR),
+    general=True,
 )
 def abel(trial: Trial, case: Case) -> Finding:
     """abs(<f(q, m), f(k, n)>) <= max abs(h_{i+1} - h_i) * sum of abs(S_j)."""
@@ -195,6 +196,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     properties=("P-43",),
     space=Space(positions=("arange", "ragged", "shuffled", "spread"), max_position=NEAR),
     share=0.5,
+    general=True,
 )
 def cosines(trial: Trial, case: Case) -> Finding:
     """With all components 1, the score is 2 sum cos((m-n) theta_i), at most r, and the tail."""
@@ -282,6 +284,7 @@ def rises(trial: Trial, case: Case) -> Finding:
     space=Space(positions=("arange",), max_position=NEAR),
     applies=lambda trial: None if trial.profile.max_position >= 6 else "position 6 not claimed",
     share=0.5,
+    general=True,
 )
 def score_rises(trial: Trial, case: Case) -> Finding:
     """With q = k = (1, 0) and theta_0 = 1, the score is cos 3 at distance 3 and cos 6 > 0 at 6."""

@@ -1,5 +1,7 @@
 """Checks of the chapter `derivation`: modulus and argument of the turned pairs."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,7 @@ from ropespec.conformance.trial import Trial
 __all__: list[str] = []
 
 Float = NDArray[np.float64]
-Complex = NDArray[np.complex128]
+Complex = NDArray[Any]
 
 NEAR_SPACE = Space(values=("normal", "ones"), max_position=NEAR)
 
@@ -25,13 +27,13 @@ def _turned(
     """Return the pairs before and after as complex numbers, and the error allowed of the latter."""
     x = case.make_x(positions, seed=seed)
     y = trial.rotate(case, x, positions)
-    empty = np.zeros(0)
     if finding := wrong_shape(y, x, called(case, x, positions)):
-        return empty + 0j, empty + 0j, empty, finding
+        nothing = np.zeros(0, dtype=np.complex128)
+        return nothing, nothing, np.zeros(0), finding
     exact = trial.expect(case, x, positions)
     allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
     b1, b2 = pairs_of(allowed, case.dim, interleaved=case.interleaved)
-    return _complex(x, case), _complex(y, case), np.hypot(b1, b2), None
+    return _complex(x, case), _complex(y, case), np.asarray(np.hypot(b1, b2)), None
 
 
 def _complex(x: NDArray[np.floating], case: Case) -> Complex:
@@ -45,6 +47,7 @@ def _complex(x: NDArray[np.floating], case: Case) -> Complex:
     "R_m^T R_n is not R_{n-m}: the blocks of q and k turn by different rules.",
     properties=("P-20",),
     space=NEAR_SPACE,
+    general=True,
 )
 def blocks(trial: Trial, case: Case) -> Finding:
     """M_i(m)^T M_i(n) = M_i(n-m), read off the turned pairs: conj(f(1, m)) f(1, n) = f(1, n-m)."""
@@ -76,6 +79,7 @@ def blocks(trial: Trial, case: Case) -> Finding:
     "Modulus or angle of f(q,m) f(k,n)^* depends on more than q, k and m-n.",
     properties=("P-33",),
     space=NEAR_SPACE,
+    general=True,
 )
 def equations(trial: Trial, case: Case) -> Finding:
     """f(q, m) f(k, n)^* = q k^* e^{i(m-n) theta}: R_f R_f = R_g and Theta_f - Theta_f = Theta_g."""
@@ -106,6 +110,7 @@ def equations(trial: Trial, case: Case) -> Finding:
     "The modulus of f(q, m) is not that of q.",
     properties=("P-32",),
     space=NEAR_SPACE,
+    general=True,
 )
 def modulus(trial: Trial, case: Case) -> Finding:
     """R_f(q, m) = |q| for every pair."""
@@ -126,6 +131,7 @@ def modulus(trial: Trial, case: Case) -> Finding:
     "phi(m) is no arithmetic progression through 0: the angle jumps, saturates or is scaled.",
     properties=("P-32",),
     space=NEAR_SPACE,
+    general=True,
 )
 def progression(trial: Trial, case: Case) -> Finding:
     """phi(0) = 0 and f(q, m) f(q, m-1)^* = |q|^2 e^{i theta} for every m."""
@@ -168,6 +174,7 @@ def progression(trial: Trial, case: Case) -> Finding:
     "The solution q e^{i m theta} holds for one pair but not for all d/2 of them.",
     properties=("P-32",),
     space=Space(values=("normal", "ones"), max_position=NEAR, min_dim=4),
+    general=True,
 )
 def solution(trial: Trial, case: Case) -> Finding:
     """f(q, m) = q e^{i m theta_i} in every pair; a message names the first pair that does not."""

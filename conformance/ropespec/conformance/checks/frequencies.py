@@ -17,8 +17,8 @@ from ropespec.conformance.checks.rotation.common import (
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.budget import Machine, angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
-from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision
 from ropespec.conformance.judge.laws import rounding_allowed
+from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
@@ -204,7 +204,7 @@ def order(trial: Trial, case: Case) -> Finding:
 @check(
     "FREQ-6",
     "neighbours",
-    "Neighbouring positions give the same angle: positions are rounded to half precision or float32.",
+    "Neighbouring positions give the same angle: positions are rounded to few bits.",
     space=Space(values=("normal",), positions=("arange",)),
     share=2.0,
 )

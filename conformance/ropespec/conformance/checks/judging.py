@@ -22,6 +22,7 @@ __all__: list[str] = []
     "The result agrees with the judge but not with the formula as the documents print it.",
     properties=("P-47",),
     space=Space(values=("normal", "heavy"), positions=("arange", "ragged", "negative", "spread")),
+    general=True,
 )
 def against_reference(trial: Trial, case: Case) -> Finding:
     """Apply_rotary equals the literal NumPy reference within both their budgets."""
@@ -58,6 +59,7 @@ def _name_the_class(trial: Trial, case: Case, finding: Finding) -> Finding:
         message = f"the error is that of {names}"
     else:
         message = "no precision class explains the error: it is not a matter of rounding"
+        return dataclasses.replace(finding, message=message, general=True)
     return dataclasses.replace(finding, message=message)
 
 

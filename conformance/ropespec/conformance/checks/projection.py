@@ -170,6 +170,7 @@ def components(trial: Trial, case: Case) -> Finding:
     "Turning the projected vector is not turning the columns of the weight: the map is not linear.",
     properties=("P-30",),
     space=Space(values=("normal", "ones")),
+    general=True,
 )
 def folded(trial: Trial, case: Case) -> Finding:
     """R_m (W x) = (R_m W) x, for two columns of W and whole numbers x, so that W x is exact."""
@@ -219,6 +220,7 @@ def _all_pairs(case: Case, q: NDArray[Any], k: NDArray[Any], m: NDArray[np.int64
     "A token is turned by more than its own position: by its neighbours', or by the largest one.",
     properties=("P-12",),
     space=Space(values=("normal",), positions=("arange", "shuffled", "ragged"), min_seq=2),
+    general=True,
 )
 def tokens(trial: Trial, case: Case) -> Finding:
     """Every two tokens, turned each by its own position, have the score of their offset."""

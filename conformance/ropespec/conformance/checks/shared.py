@@ -152,7 +152,7 @@ class Scored(NamedTuple):
     call: Call
 
 
-def scores(  # noqa: PLR0913, PLR0917  # two sides, each with vector and position
+def scores(  # two sides, each with vector and position
     trial: Trial,
     case: Case,
     q: NDArray[Any],

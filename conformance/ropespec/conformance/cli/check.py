@@ -63,7 +63,7 @@ class _Request:
     metavar="S",
     help="Seconds for one call of the implementation.",
 )
-def check_command(  # noqa: PLR0913  # one parameter per option that is no claim
+def check_command(  # one parameter per option that is no claim
     *,
     target: str | None,
     full: bool,

@@ -88,7 +88,8 @@ def _form(m: Float) -> Block | None:
         if same(cos**2 + sin**2, 1.0) and same(b, -sign * sin * cos) and same(a, cos - sin**2):
             return Block.OVERWRITTEN
     rows = same(a**2 + b**2, (a**2 + b**2)[0]) and same(c**2 + d**2, (c**2 + d**2)[0])
-    return Block.UNEQUAL if rows and (b * c <= _LOOSE).mean() > 0.2 else Block.OTHER
+    still = bool(np.abs(m[0] - np.eye(2)).max() < _LOOSE)  # at position 0
+    return Block.UNEQUAL if rows and still else Block.OTHER
 
 
 def phases(blocks: Blocks) -> Phases:

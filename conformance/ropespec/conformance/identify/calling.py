@@ -96,16 +96,14 @@ def _at(session: Session, dim: int, dtype: str) -> Calling:
     score, seen, probe = scored[chosen]
     probe.calls = calls
     probe.written, probe.aliased = set(), False
-    accepted = tuple(
-        dict.fromkeys(m.axes for m in manners if score >= 1 and scored[m][0] == score)
-    )
+    accepted = tuple(dict.fromkeys(m.axes for m in manners if score >= 1 and scored[m][0] == score))
     answer = "values" if seen.y is not None else ("other" if seen.dtype else "raises")
     swapped = _swapped(seen, probe, dim)
     return Calling(probe, dim, dim, accepted, answer, seen, swapped)
 
 
 def _score(probe: Probe, dim: int) -> tuple[float, Seen]:
-    """Rate a manner: 3 if each token obeys its own position, 2 if positions matter, 1 if it runs."""
+    """Rate a manner: 3 if tokens obey their own positions, 2 if positions matter, 1 if it runs."""
     batch, seq, heads = _SIZES
     x = constant((batch, seq, heads, dim))
     positions = np.array([[3, 1, 7, 0, 12], [5, 9, 2, 14, 4]])

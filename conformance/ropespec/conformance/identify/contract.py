@@ -1,5 +1,7 @@
 """What a caller relies on beside the values: dtype, strides, linearity, NaN, empty input."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,8 +58,8 @@ def linearity(probe: Probe, dim: int) -> str:
         return "no"
     if _close(large, one, tolerance):
         return "normalised"
-    if _close(large, 64 * one, tolerance) and _close(both, one + second, tolerance):
-        return "yes"
+    if _close(large, 64 * one, tolerance):
+        return "yes" if _close(both, one + second, tolerance) else "no"
     tame = probe.rotate(x / 32, positions).y
     return "clipped" if _close(tame, 2 * small, tolerance) else "no"
 
@@ -100,7 +102,7 @@ def empty(probe: Probe, dim: int) -> str:
 
 def ignored_keywords(probe: Probe, dim: int) -> tuple[tuple[str, str], ...]:
     """Return the keywords that are taken and change nothing, with the kind of call."""
-    changes = {
+    changes: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "interleaved": ({"interleaved": True}, {"interleaved": False}),
         "base": ({"base": 10000.0}, {"base": 500.0}),
         "rotary_dim": ({"rotary_dim": dim}, {"rotary_dim": max(dim // 2 // 2 * 2, 2)}),

@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from ropespec.conformance.identify.blocks import wrapped
 from ropespec.conformance.identify.operator import Blocks
 
-__all__ = ["ROUNDINGS", "Angles", "angle_grid", "entry_grid", "fast_reduction", "nearest_position", "on_grid", "rounded"]
+__all__ = [
+    "ROUNDINGS",
+    "Angles",
+    "angle_grid",
+    "entry_grid",
+    "fast_reduction",
+    "nearest_position",
+    "on_grid",
+    "rounded",
+    "single_angles",
+]
 
 Float = NDArray[np.float64]
 
@@ -91,6 +101,24 @@ def angle_grid(blocks: Blocks, speed: Float, offset: float) -> Angles:
     return Angles("exact")
 
 
+def single_angles(blocks: Blocks, speed: Float, offset: float) -> Angles:
+    """Find out whether angles of float64 x are made of float32 numbers."""
+    where = (blocks.positions + offset).astype(np.float64)[:, None]
+    sign, size = np.sign(speed), np.abs(speed)
+    single = size.astype(np.float32).astype(np.float64)
+
+    def off(expected: Float) -> float:
+        return float(np.abs(wrapped(blocks.angle - sign * expected)).max())
+
+    product = (where.astype(np.float32) * single.astype(np.float32)).astype(np.float64)
+    plain = off(where * size)
+    if plain < 1e-10:
+        return Angles("exact")
+    if off(where * single) < plain / 20:
+        return Angles("frequencies", "float32")
+    return Angles("angles", "float32") if off(product) < plain / 2 else Angles("exact")
+
+
 def on_grid(values: Float) -> str:
     """Return the half precision in which all values are exact, or an empty string."""
     telling = values[(np.abs(values) > 1e-3) & (np.abs(np.abs(values) - 1) > 1e-9)]
@@ -108,18 +136,23 @@ def entry_grid(blocks: Blocks) -> str:
 
 
 def fast_reduction(blocks: Blocks, speed: Float) -> bool:
-    """Whether angles are reduced by a float32 value of 2 pi, as fast sines do.
+    """Whether angles are reduced by a short value of 2 pi, as fast sines do.
 
-    The error grows with the angle and is the worst where the angle is the position itself.
+    All pairs are then off by one and the same share of their angle; where frequencies are rounded
+    each is off by another, and the first, which is 1, by none.
     """
     where = blocks.positions.astype(np.float64)[:, None]
-    size = np.abs(speed[:1])
-    angle = blocks.angle[:, :1] * np.sign(speed[:1])
+    size = np.abs(speed)
     single = (where.astype(np.float32) * size.astype(np.float32)).astype(np.float64)
-    turn = float(np.float32(2 * np.pi))
-    short = single - np.floor(single / turn) * turn
-    plain, fast = (float(np.abs(wrapped(angle - e)).max()) for e in (single, short))
-    return plain > 2e-4 and fast < plain / 3
+    turn = np.float32(2 * np.pi)
+    coarse = single.astype(np.float32)
+    short = (coarse - np.floor(coarse / turn) * turn).astype(np.float64)
+    angle = blocks.angle * np.sign(speed)
+    off = wrapped(angle - single)
+    share = float((off * single).sum() / (single**2).sum())
+    plain = float(np.abs(off).max())
+    explained = (off - share * single, wrapped(angle - short))
+    return plain > 2e-4 and min(float(np.abs(e).max()) for e in explained) < plain / 3
 
 
 def nearest_position(

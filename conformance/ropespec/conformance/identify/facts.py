@@ -176,7 +176,7 @@ class Identification:
             words.append(f"--head-dim {self.value(Name.HEAD_DIM)}")
         if self.value(Name.POSITIONS) == "(S,)" and axes != "shd":
             words.append("--shared-positions")
-        if self.value(Name.NEGATIVE) == "raises":
+        if self.value(Name.NEGATIVE) in ("raises", "other"):
             words.append("--no-negative-positions")
         return " ".join(words)
 

@@ -33,7 +33,7 @@ def find_gradient(probe: Probe, dim: int, model: Model | None) -> str | None:
     positions = np.broadcast_to(np.array([1, 4, 2, 9, 30]), shape[:2]).copy()
     profile = probe.profile
     sent = [to_subject(x, profile), positions_for_subject(positions, profile)]
-    got = []
+    got: list[np.ndarray] = []
     for _ in range(2):
         try:
             reply = probe.session.vjp(
@@ -55,9 +55,7 @@ def find_gradient(probe: Probe, dim: int, model: Model | None) -> str | None:
     return _read(got[0], cotangent.astype(np.float64), positions, model)
 
 
-def _read(
-    got: np.ndarray, cotangent: np.ndarray, positions: np.ndarray, model: Model
-) -> str:
+def _read(got: np.ndarray, cotangent: np.ndarray, positions: np.ndarray, model: Model) -> str:
     def same(expected: np.ndarray) -> bool:
         return bool(np.abs(got - expected).max() < 1e-3 * np.abs(cotangent).max())
 

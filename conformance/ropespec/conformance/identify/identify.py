@@ -1,7 +1,7 @@
 """Identification: from calls alone to the facts about a rotation."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,13 @@ import numpy as np
 from ropespec.conformance.identify import classes, contract, state
 from ropespec.conformance.identify.blocks import NEAR, Phases, block_form, phases
 from ropespec.conformance.identify.calling import Calling, find_calling
-from ropespec.conformance.identify.digits import Angles, angle_grid, entry_grid, rounded
+from ropespec.conformance.identify.digits import (
+    Angles,
+    angle_grid,
+    entry_grid,
+    rounded,
+    single_angles,
+)
 from ropespec.conformance.identify.facts import (
     Block,
     Fact,
@@ -124,6 +130,9 @@ def _no_values(calling: Calling, notes: _Notes) -> None:
 def _structure(calling: Calling, notes: _Notes) -> None:
     """Sources of positions, pairs, blocks, frequencies; then all that is told by comparing."""
     probe, dim = calling.probe, calling.head_dim
+    if drift := state.repeated(probe, dim):
+        notes.add(Name.HISTORY, drift, 0.95)
+        return  # nothing else can be read off a subject that does not repeat itself
     sources = find_sources(probe, dim)
     if sources is None:
         return
@@ -138,6 +147,31 @@ def _structure(calling: Calling, notes: _Notes) -> None:
             _note_channels(channels, notes)
             model = _frequencies(calling, reader, channels, notes)
     _comparisons(calling, sources, model, notes)
+    if model is not None and notes.values().get(Name.ANGLES) == ("exact", ""):
+        _other_dtypes(probe, sources, model, notes)
+
+
+def _other_dtypes(probe: Probe, sources: Sources, model: Model, notes: _Notes) -> None:
+    """Look at the number grids again for x of the other claimed dtypes."""
+    for dtype in probe.session.profile.dtypes:
+        if dtype == probe.dtype:
+            continue
+        typed = replace(probe, dtype=dtype)
+        reader = Reader(typed, sources)
+        near = read_blocks(reader, model.channels, NEAR)
+        if near is None or not np.isfinite(near.matrix).all():
+            continue
+        angles = angle_grid(near, model.speed, model.offset)
+        if angles.kind == "exact" and dtype == "float64":
+            angles = single_angles(near, model.speed, model.offset)
+        limit = probe.session.profile.max_position
+        if angles.kind == "exact":
+            far = read_far(reader, model.channels, model.speed, model.offset, limit)
+            if far is not None and far.policy == "rounded":
+                angles = Angles("positions", far.detail)
+        if angles.kind != "exact":
+            notes.add(Name.ANGLES, (angles.kind, angles.dtype, dtype), 0.9)
+            return
 
 
 def _note_channels(channels: Channels, notes: _Notes) -> None:
@@ -182,6 +216,8 @@ def _frequencies(
         rungs.append(second)
     ladder = fit(rungs, calling.probe.session.profile.base)
     _note_ladder(ladder, turned, near, notes)
+    if form is Block.PARTLY:
+        return None
     sign = -1.0 if ladder.clockwise else 1.0
     speed = turned.speed if ladder.exact is None else sign * ladder.exact
     angles = Angles("exact")
@@ -190,7 +226,8 @@ def _frequencies(
     held = sign * rounded(np.abs(speed), angles.dtype) if angles.kind == "frequencies" else speed
     model = Model(channels, held, turned.offset, float(np.median(near.gain)))
     if np.isfinite(turned.offset) and turned.linear:
-        _note_digits(reader, model, near, angles, ladder, notes)
+        used = (calling.head_dim, calling.other_dim)
+        _note_digits(reader, model, near, angles, ladder, used, notes)
     elif angles.kind == "angles":
         notes.add(Name.ANGLES, ("angles", angles.dtype), 0.95)
     return model
@@ -234,14 +271,20 @@ def _note_ladder(ladder: Ladder, turned: Phases, near: Blocks, notes: _Notes) ->
 
 
 def _note_digits(
-    reader: Reader, model: Model, near: Blocks, angles: Angles, ladder: Ladder, notes: _Notes
+    reader: Reader,
+    model: Model,
+    near: Blocks,
+    angles: Angles,
+    ladder: Ladder,
+    used: tuple[int, ...],
+    notes: _Notes,
 ) -> None:
     """Number grids, then far and negative positions, then what is left behind."""
     probe = reader.probe
     table = entry_grid(near)
     notes.add(Name.TABLE, table or "float32 or better", 0.9)
     notes.add(Name.ARITHMETIC, classes.arithmetic(probe, model.channels.head_dim), 0.9)
-    if left := state.after_other_dtype(probe, reader, model.channels, near):
+    if not table and (left := state.after_other_dtype(probe, reader, model.channels, near, used)):
         notes.add(Name.HISTORY, left, 0.9)
     own = reader.sources.tokens in (Source.OWN, Source.ONE)
     limit = probe.session.profile.max_position
@@ -265,25 +308,26 @@ def _note_digits(
         notes.add(Name.HISTORY, left or "none", 0.9)
     channels = model.channels
     straight = channels.pairing in _STRAIGHT and channels.start == 0 and not channels.permuted
-    if straight and ladder.exponent == USUAL and ladder.scale == 1.0 and not ladder.clockwise:
-        if model.offset == 0 and own and np.isfinite(ladder.base):
-            reach = far.limit if far is not None and far.policy == "right" else 200
-            reach = min(reach if far is None or far.policy != "fast" else far.limit, limit)
-            measured = classes.precision_classes(probe, model, ladder.base, reach)
-            notes.add(Name.PRECISION, measured, 0.9)
+    usual = ladder.exponent == USUAL and ladder.scale == 1.0 and not ladder.clockwise
+    if straight and usual and own and model.offset == 0 and np.isfinite(ladder.base):
+        sound = far is not None and far.policy in ("right", "fast")
+        reach = min(far.limit if far is not None and sound else 200, limit)
+        notes.add(Name.PRECISION, classes.precision_classes(probe, model, ladder.base, reach), 0.9)
 
 
-def _comparisons(
-    calling: Calling, sources: Sources, model: Model | None, notes: _Notes
-) -> None:
+def _comparisons(calling: Calling, sources: Sources, model: Model | None, notes: _Notes) -> None:
     """What is told by comparing calls with calls."""
     probe, dim = calling.probe, calling.head_dim
     notes.add(Name.RESULT_DTYPE, contract.result_dtypes(probe, dim))
     notes.add(Name.LINEAR, contract.linearity(probe, dim), 0.95)
     notes.add(Name.STRIDES, contract.strides(probe, dim))
-    notes.add(Name.PATHS, tuple(
-        (path.name, path.which, path.what) for path in find_paths(probe, dim, sources, model)
-    ), 0.95)
+    notes.add(
+        Name.PATHS,
+        tuple(
+            (path.name, path.which, path.what) for path in find_paths(probe, dim, sources, model)
+        ),
+        0.95,
+    )
     contained = contract.containment(probe, dim, model)
     if contained is not None:
         notes.add(Name.CONTAINMENT, contained)

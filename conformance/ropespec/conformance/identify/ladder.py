@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.identify.blocks import Phases, wrapped
+from ropespec.conformance.identify.blocks import wrapped
 from ropespec.conformance.identify.schemes import nearest_scheme
 
 __all__ = ["USUAL", "Ladder", "Rung", "fit"]
@@ -35,7 +35,7 @@ class Rung:
     speed: Float
     rotary_dim: int
     head_dim: int
-    heads: int = 2
+    heads: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,11 @@ def _free(rungs: list[Rung], claimed_base: float) -> Ladder:
     """Fit any base, and if there is none look for a known scheme."""
     slopes = [_slope(rung) for rung in rungs]
     if all(slope is not None for slope in slopes):
-        bases = [float(np.exp(-slope[1] * r.rotary_dim / 2)) for slope, r in zip(slopes, rungs, strict=True) if slope]
+        bases = [
+            float(np.exp(-slope[1] * r.rotary_dim / 2))
+            for slope, r in zip(slopes, rungs, strict=True)
+            if slope
+        ]
         scales = [float(np.exp(slope[0])) for slope in slopes if slope]
         if max(bases) / min(bases) < 1.05 and bases[0] > 1.0 and len(rungs[0].speed) > 2:
             base, scale = _snapped(bases[0]), _snapped(scales[0], (1.0, 2.0, 0.5, 0.25, 0.125))
@@ -154,7 +158,9 @@ def _try(name: str, rungs: list[Rung], base: float) -> Ladder | None:
         if name != USUAL:
             slopes = [_slope(rung) for rung in rungs]
             bases = [
-                float(np.exp(-s[1] * r.rotary_dim / 2)) for s, r in zip(slopes, rungs, strict=True) if s
+                float(np.exp(-s[1] * r.rotary_dim / 2))
+                for s, r in zip(slopes, rungs, strict=True)
+                if s
             ]
             level = len(bases) == len(rungs) and max(bases) / min(bases) < 1.02
             straight = all(s is not None and abs(s[0]) < 0.01 for s in slopes)

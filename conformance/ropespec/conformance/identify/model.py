@@ -1,6 +1,6 @@
 """What has been read off, as a function: to predict calls and to say what a wrong one did."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,7 +98,7 @@ def explain(
         return "zero"
     if model is None or not model.usable:
         return "other"
-    tried = {
+    tried: dict[str, Callable[[], Float]] = {
         "twice": lambda: model.turn(x, 2 * positions),
         "opposite": lambda: model.turn(x, -positions),
         "other pairing": lambda: model.turn(x, positions, other=True),

@@ -13,7 +13,8 @@ __all__ = ["Blocks", "Channels", "Reader", "read_blocks", "read_channels"]
 
 Float = NDArray[np.float64]
 
-_HEADS = 2
+_HEADS = 2  # for the whole operator
+_MORE = 3  # for the blocks: a frequency that depends on the number of heads then stands alone
 # Slow pairs need far positions to show that they turn at all; tables may end before them.
 _PLACES = ((0, 1, 2, 101, 1009, 30011, 17, 5, 3), (0, 1, 2, 101, 64, 83, 17, 5, 3), (0, 1, 2, 3))
 
@@ -141,8 +142,12 @@ def _channels(m: Float, dim: int) -> Channels:
     columns = np.flatnonzero(moving if crossing else moving[:dim])
     zeroed = [j for j in columns if not support[:, j].any()]
     columns = np.array([j for j in columns if j not in zeroed], dtype=np.intp)
-    first = int(columns.min(initial=0))
-    tail = "zeroed" if zeroed else ("kept" if len(columns) < len(moving if crossing else moving[:dim]) else "none")
+    first = int(columns[0]) if len(columns) else 0
+    tail = (
+        "zeroed"
+        if zeroed
+        else ("kept" if len(columns) < len(moving if crossing else moving[:dim]) else "none")
+    )
     empty = np.zeros((0, 2), dtype=np.intp)
     if not len(columns):
         return Channels(Pairing.NONE, empty, empty, dim, 0, 0, tail)
@@ -215,13 +220,12 @@ def _deinterleaved(inputs: NDArray[np.intp], outputs: NDArray[np.intp]) -> bool:
     )
 
 
-def read_blocks(
-    reader: Reader, channels: Channels, positions: tuple[int, ...], heads: int = _HEADS
-) -> Blocks | None:
+def read_blocks(reader: Reader, channels: Channels, positions: tuple[int, ...]) -> Blocks | None:
     """Read the blocks of all pairs at once: all first members in one vector, all second in another.
 
     Returns None if the subject raises or gives no numbers.
     """
+    heads = _HEADS if channels.pairing is Pairing.CROSSING_HEADS else _MORE
     dim, many = channels.head_dim, heads * channels.head_dim
     vectors = np.zeros((2, many))
     for member in (0, 1):

@@ -60,7 +60,9 @@ def _call(
     try:
         reply = session.call(name, arrays, keywords=passed)
     except (SubjectCrashed, SubjectTimeout) as error:
-        raise Lost("timeout" if isinstance(error, SubjectTimeout) else "crash", error.message) from error
+        raise Lost(
+            "timeout" if isinstance(error, SubjectTimeout) else "crash", error.message
+        ) from error
     except SubjectError:
         return ()
     if any(value.dtype.kind not in "fV" for value in reply.values):
@@ -180,7 +182,8 @@ def _projection(session: Session, name: str, base: float) -> str:
     layout = session.profile.layouts[0]
     where = positions[0] if session.profile.shared_positions else positions
     arrays = (x, weight) if name == "project_value" else (x, where, weight)
-    got = _call(session, name, arrays, {"interleaved": layout, "base": base})
+    keywords = {} if name == "project_value" else {"interleaved": layout, "base": base}
+    got = _call(session, name, arrays, keywords)
     if not got:
         return ""
     plain = np.einsum("bsi,hdi->bshd", x.astype(np.float64), weight.astype(np.float64))
@@ -210,6 +213,11 @@ def _attention(session: Session, name: str, base: float) -> str:
     where = positions[0] if session.profile.shared_positions else positions
     mask = np.tril(np.ones((5, 5), dtype=bool))
     mask[2] = False
+    at = positions.astype(np.float64)
+
+    def turn(x: Float, factor: float, other: bool = False) -> Float:
+        return _turn(x, factor * at, base, interleaved=layout != other)
+
     words = []
     for given_mask in (np.tril(np.ones((5, 5), dtype=bool)), mask):
         keywords = {
@@ -222,11 +230,6 @@ def _attention(session: Session, name: str, base: float) -> str:
         got = _call(session, name, (q, k, v), keywords)
         if len(got) != 2:
             return ""
-        at = positions.astype(np.float64)
-
-        def turn(x: Float, factor: float, other: bool = False) -> Float:
-            return _turn(x.astype(np.float64), factor * at, base, interleaved=layout != other)
-
         words.append(_matched(got, attention_forms(Given(q, k, v, given_mask, turn))))
     whole, with_empty = words
     if whole == "right" and with_empty != "right":
@@ -234,9 +237,7 @@ def _attention(session: Session, name: str, base: float) -> str:
     return whole
 
 
-def _matched(
-    got: tuple[Float, ...], forms: Mapping[str, Callable[[], tuple[Float, Float]]]
-) -> str:
+def _matched(got: tuple[Float, ...], forms: Mapping[str, Callable[[], tuple[Float, Float]]]) -> str:
     """Return the first form with this output and these weights, or with the output alone."""
 
     def same(left: Float, right: Float) -> bool:
@@ -248,7 +249,4 @@ def _matched(
     for name, (output, weights) in made.items():
         if same(got[0], output) and same(got[1], weights):
             return name
-    for name, (output, weights) in made.items():
-        if same(got[1], weights) and name == "right":
-            return "output alone"
-    return "unknown"
+    return "output alone" if same(got[1], made["right"][1]) else "unknown"

@@ -1,12 +1,14 @@
 """Special paths: shapes of one, equal sizes, other dtypes must do what any other call does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.identify.facts import Source
+from ropespec.conformance.identify.blocks import NEAR, block_form, phases
+from ropespec.conformance.identify.facts import Block, Source
 from ropespec.conformance.identify.model import Model, explain
+from ropespec.conformance.identify.operator import Blocks, Reader, read_blocks
 from ropespec.conformance.identify.probe import Probe
 from ropespec.conformance.identify.sources import Sources
 
@@ -15,6 +17,22 @@ __all__ = ["Path", "find_paths", "tolerance_of"]
 Float = NDArray[np.float64]
 
 _BATCH, _SEQ, _HEADS = 4, 6, 5
+_PARTS = {
+    "S=1": (_BATCH, 1, _HEADS),
+    "B=1": (1, _SEQ, _HEADS),
+    "H=1": (_BATCH, _SEQ, 1),
+    "S=2": (_BATCH, 2, _HEADS),
+    "B=2": (2, _SEQ, _HEADS),
+    "H=2": (_BATCH, _SEQ, 2),
+    "S=H": (_BATCH, 3, 3),
+    "B=S": (4, 4, _HEADS),
+    "B=H": (4, _SEQ, 4),
+    "B=S=1": (1, 1, _HEADS),
+    "S=H=1": (_BATCH, 1, 1),
+    "B=S=H=1": (1, 1, 1),
+}
+_FEW = ("S=1", "B=1", "H=1", "S=H")
+_COMBINED = ("B=S=1", "S=H=1", "B=S=H=1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +72,17 @@ def find_paths(probe: Probe, dim: int, sources: Sources, model: Model | None) ->
     whole = probe.rotate(x, positions)
     if whole.y is None:
         return (Path("four rows", "all", "raises"),)
-    found = []
-    for name, (b, s, h) in _parts(dim).items():
-        if name == "S=D":
-            continue
+    found: list[Path | None] = []
+    for name, (b, s, h) in _parts(probe).items():
+        if any(path is not None for path in found) and name in _COMBINED:
+            continue  # told by its parts
         part = probe.rotate(x[:b, :s, :h], positions[:b, :s])
-        found.append(
-            _compare(
-                name, part.y, whole.y[:b, :s, :h], x[:b, :s, :h], positions[:b, :s], probe, model
-            )
+        path = _compare(
+            name, part.y, whole.y[:b, :s, :h], x[:b, :s, :h], positions[:b, :s], probe, model
         )
+        if name == "S=1" and path is not None and (path.which, path.what) == ("all", "other"):
+            path = replace(path, what=_frequencies(probe, sources, model))
+        found.append(path)
     found.append(_long(probe, dim, model))
     for dtype in probe.session.profile.dtypes:
         if dtype != probe.dtype:
@@ -73,22 +92,27 @@ def find_paths(probe: Probe, dim: int, sources: Sources, model: Model | None) ->
     return tuple(path for path in found if path is not None)
 
 
-def _parts(dim: int) -> dict[str, tuple[int, int, int]]:
-    del dim
-    return {
-        "S=1": (_BATCH, 1, _HEADS),
-        "B=1": (1, _SEQ, _HEADS),
-        "H=1": (_BATCH, _SEQ, 1),
-        "S=2": (_BATCH, 2, _HEADS),
-        "B=2": (2, _SEQ, _HEADS),
-        "H=2": (_BATCH, _SEQ, 2),
-        "S=H": (_BATCH, 3, 3),
-        "B=S": (4, 4, _HEADS),
-        "B=H": (4, _SEQ, 4),
-        "B=S=1": (1, 1, _HEADS),
-        "S=H=1": (_BATCH, 1, 1),
-        "B=S=H=1": (1, 1, 1),
-    }
+def _parts(probe: Probe) -> dict[str, tuple[int, int, int]]:
+    """Return the parts to compare; few for a compiler that pays for each new shape."""
+    if probe.session.profile.array != "jax":
+        return _PARTS
+    return {name: _PARTS[name] for name in _FEW}
+
+
+def _frequencies(probe: Probe, sources: Sources, model: Model | None) -> str:
+    """Return `other frequencies` if single tokens turn by rotations at another speed."""
+    if model is None or not model.usable:
+        return "other"
+    reader = Reader(probe, sources)
+    parts = [read_blocks(reader, model.channels, (p,)) for p in NEAR]
+    if any(part is None for part in parts):
+        return "other"
+    matrix = np.concatenate([part.matrix for part in parts if part is not None])
+    blocks = Blocks(np.array(NEAR), matrix)
+    if not np.isfinite(matrix).all() or block_form(blocks)[0] is not Block.ROTATION:
+        return "other"
+    alone = phases(blocks)
+    return "other frequencies" if alone.linear and alone.offset == model.offset else "other"
 
 
 def _long(probe: Probe, dim: int, model: Model | None) -> Path | None:

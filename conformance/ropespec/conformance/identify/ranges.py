@@ -1,5 +1,6 @@
 """Far and negative positions: rounded, clamped, wrapped, refused."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,8 @@ class Far:
     Attributes
     ----------
     policy : str
-        `right`, `rounded`, `clamped`, `wraps`, `identity`, `raises`, `range`, `fast`, `garbage`.
+        `right`, `rounded`, `clamped`, `wraps`, `wraps signed`, `identity`, `raises`, `range`,
+        `fast` or `garbage`.
     detail : str
         dtype of rounded positions.
     limit : int
@@ -85,9 +87,8 @@ def _policy(blocks: Blocks, speed: Float, offset: float) -> Far:
         fast = offset == 0 and fast_reduction(blocks, speed)
         return Far("fast" if fast else "right", "", last)
     first = int(where[int(np.argmax(bad))])
-    for name in ("bfloat16", "float16", "tf32"):
-        if (off(rounded(where, name)) <= _BAD).mean() > 0.9:
-            return Far("rounded", name, first)
+    if (name := _rounding(where, off)) is not None:
+        return Far("rounded", name, first)
     chosen = np.flatnonzero(bad)[np.linspace(0, bad.sum() - 1, min(4, int(bad.sum()))).astype(int)]
     taken = []
     for k in chosen:
@@ -97,9 +98,25 @@ def _policy(blocks: Blocks, speed: Float, offset: float) -> Far:
         taken.append(place)
     jumps = where[chosen].astype(np.int64) - np.array(taken)
     if len(set(taken)) == 1 and len(taken) > 1:
-        return Far("identity" if taken[0] == 0 else "clamped", "", taken[0] + 1 if taken[0] else first)
+        return Far(
+            "identity" if taken[0] == 0 else "clamped", "", taken[0] + 1 if taken[0] else first
+        )
     step = int(np.gcd.reduce(np.abs(jumps)))
-    return Far("wraps", "", step) if step > 1 else Far("garbage", "", first)
+    if step <= 1:
+        return Far("garbage", "", first)
+    # A signed integer goes wrong at half of the length at which it wraps.
+    return Far("wraps signed" if first < step else "wraps", "", step)
+
+
+def _rounding(where: Float, off: Callable[[Float], Float]) -> str | None:
+    """Return the dtype to which positions are rounded, or None."""
+    share = {}
+    for name in ("bfloat16", "float16", "tf32"):
+        held = off(rounded(where, name)) <= _BAD
+        # What float16 does beyond its largest number is its own affair.
+        if held[where < 65504].mean() > 0.9:
+            share[name] = float(held.mean())
+    return max(share, key=lambda name: share[name]) if share else None
 
 
 def _refused(reader: Reader, channels: Channels, places: tuple[int, ...]) -> Far:

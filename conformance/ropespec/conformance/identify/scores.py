@@ -41,13 +41,13 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
     """Return the forms by name; each makes output (B, S, H, D) and weights (B, H, S, S)."""
     dim, heads = given.q.shape[-1], given.q.shape[2]
     mask, turn = given.mask, given.turn
-    v = given.v.astype(np.float64)
+    q, k, v = (part.astype(np.float64) for part in (given.q, given.k, given.v))
 
     def scores(q: Float, k: Float) -> Float:
-        return np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(dim)
+        return np.asarray(np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(dim))
 
     def plain() -> Float:
-        return scores(turn(given.q, 1.0), turn(given.k, 1.0))
+        return scores(turn(q, 1.0), turn(k, 1.0))
 
     def out(weights: Float, values: Float = v) -> tuple[Float, Float]:
         return np.einsum("bhst,bthd->bshd", weights, values), weights
@@ -60,7 +60,6 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
         mixed = np.einsum("bhst,bthd->bhsd", weights, v)
         return mixed.reshape(given.q.shape), weights
 
-    q, k = given.q.astype(np.float64), given.k.astype(np.float64)
     return {
         "right": lambda: out(masked(plain())),
         "scaled by the model": lambda: out(masked(plain() / np.sqrt(heads))),

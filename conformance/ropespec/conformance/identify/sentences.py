@@ -63,6 +63,7 @@ def _largest(value: Any) -> str:  # noqa: ANN401  # as Fact.value
         "rounded": f"From {limit} on neighbouring positions coincide.",
         "clamped": f"Positions from {limit} on are turned as {limit - 1}.",
         "wraps": f"Positions wrap at {limit}.",
+        "wraps signed": f"Positions wrap at {limit}, as signed integers.",
         "identity": f"Positions from {limit} on are not turned.",
         "raises": f"It raises from about {limit} on.",
         "range": f"From about {limit} on the length grows or is no number.",
@@ -72,8 +73,10 @@ def _largest(value: Any) -> str:  # noqa: ANN401  # as Fact.value
 
 
 def _angles(value: Any) -> str:  # noqa: ANN401  # as Fact.value
-    kind, dtype = value
-    return "The angles lose nothing that shows." if kind == "exact" else f"Held in {dtype}: {kind}."
+    kind, dtype, *given = value
+    if kind == "exact":
+        return "The angles lose nothing that shows."
+    return f"Held in {dtype}: {kind}{f', for {given[0]} x' if given else ''}."
 
 
 def _paths(value: Any) -> str:  # noqa: ANN401  # as Fact.value
@@ -83,7 +86,9 @@ def _paths(value: Any) -> str:  # noqa: ANN401  # as Fact.value
 
 
 _SENTENCES: Mapping[Name, Callable[[Any], str]] = {
-    Name.ANSWER: lambda v: "It answers with an array like x." if v == "values" else f"It answers with: {v}.",
+    Name.ANSWER: lambda v: (
+        "It answers with an array like x." if v == "values" else f"It answers with: {v}."
+    ),
     Name.AXES: _axes,
     Name.AXES_ACCEPTED: lambda v: f"Orders of axes that do: {', '.join(v)}.",
     Name.POSITIONS: lambda v: f"Positions have shape {v}.",
@@ -112,23 +117,29 @@ _SENTENCES: Mapping[Name, Callable[[Any], str]] = {
     Name.ANGLES: _angles,
     Name.TABLE: lambda v: f"cos and sin are held in {v}.",
     Name.ARITHMETIC: lambda v: (
-        "; ".join(f"{given} goes through {through}" for given, through in v)
-        or "x keeps its bits at position 0"
-    )
-    + ".",
+        (
+            "; ".join(f"{given} goes through {through}" for given, through in v)
+            or "x keeps its bits at position 0"
+        )
+        + "."
+    ),
     Name.PRECISION: lambda v: "; ".join(f"{dtype}: {name}" for dtype, name in v) + ".",
     Name.RESULT_DTYPE: lambda v: "; ".join(f"{given} gives {got}" for given, got in v) + ".",
-    Name.WRITES: lambda v: f"Overwritten: {', '.join(v)}." if v else "Arguments are not overwritten.",
+    Name.WRITES: lambda v: (
+        f"Overwritten: {', '.join(v)}." if v else "Arguments are not overwritten."
+    ),
     Name.ALIAS: lambda v: f"The result {'shares' if v else 'does not share'} memory with x.",
     Name.STRIDES: lambda v: f"Memory layouts that are read right: {v}.",
     Name.LINEAR: lambda v: f"Linear in x: {v}.",
     Name.CONTAINMENT: lambda v: f"NaN in a pair: {v}.",
     Name.EMPTY: lambda v: "Empty arrays work." if v == "works" else f"Empty axes that raise: {v}.",
     Name.STORES: lambda v: f"Results in bfloat16 carry {v} rounding{'s' if v == 'two' else ''}.",
-    Name.GRADIENT: lambda v: f"The gradient is {v}.",
-    Name.FLAGS: lambda v: "; ".join(f"{name} is ignored ({when})" for name, when in v) + "."
-    if v
-    else "No keyword is ignored.",
+    Name.GRADIENT: lambda v: f"The gradient with respect to x: {v}.",
+    Name.FLAGS: lambda v: (
+        "; ".join(f"{name} is ignored ({when})" for name, when in v) + "."
+        if v
+        else "No keyword is ignored."
+    ),
     Name.OTHERS: lambda v: "; ".join(f"{function}: {word}" for function, word in v) + ".",
 }
 

@@ -119,7 +119,11 @@ def _first(probe: Probe, dim: int, alike: bool) -> Sources:
     seven = probe.rotate(constant((1, 7, _HEADS, dim), 1), np.arange(7)[None] + 25)
     if six.y is None or seven.y is None:
         return Sources(rows, Source.OTHER, alike)
-    if np.abs(six.y[0, 4:6] - seven.y[0, 0:2]).max() < 1e-3 < np.abs(np.diff(six.y[0], axis=0)).max():
+    if (
+        np.abs(six.y[0, 4:6] - seven.y[0, 0:2]).max()
+        < 1e-3
+        < np.abs(np.diff(six.y[0], axis=0)).max()
+    ):
         return Sources(rows, Source.STALE, alike)
     moving = np.abs(np.diff(six.y[0], axis=0)).max() > 1e-3
     if moving and np.abs(six.y[0] - seven.y[0, :6]).max() < 1e-3:

@@ -3,25 +3,39 @@
 import numpy as np
 
 from ropespec.conformance.identify.blocks import NEAR
+from ropespec.conformance.identify.calling import constant
 from ropespec.conformance.identify.digits import on_grid
-from ropespec.conformance.identify.operator import Blocks, Channels, Reader, read_blocks
+from ropespec.conformance.identify.operator import (
+    Blocks,
+    Channels,
+    Reader,
+    read_blocks,
+    read_channels,
+)
 from ropespec.conformance.identify.probe import Probe
 
-__all__ = ["after_far", "after_other_dtype"]
+__all__ = ["after_far", "after_other_dtype", "repeated"]
 
 _OTHER = {"float32": ("bfloat16", "float16"), "float64": ("float32",)}
 
 
+def _others(probe: Probe) -> tuple[str, ...]:
+    """Return coarser dtypes to call with; one for a compiler that pays for each."""
+    found = _OTHER.get(probe.dtype, ())
+    return found[:1] if probe.session.profile.array == "jax" else found
+
+
 def after_other_dtype(
-    probe: Probe, reader: Reader, channels: Channels, before: Blocks
+    probe: Probe, reader: Reader, channels: Channels, before: Blocks, used: tuple[int, ...]
 ) -> str | None:
     """Return what a call in another dtype leaves: `dtype`, `other`, or None.
 
-    Once at a length that has not been used before, and once at one longer than any so far.
+    At a length that has not been used before, at one longer than any so far, and at a head_dim
+    that is not among those `used`.
     """
     dim = channels.head_dim
-    fresh = (*NEAR, 5, 7)
-    for dtype in _OTHER.get(probe.dtype, ()):
+    fresh: tuple[int, ...] = (*NEAR, 5, 7)
+    for dtype in _others(probe):
         for places in (fresh, tuple(range(300))):
             x = np.ones((2, len(places), 2, dim))
             where = np.broadcast_to(np.array(places), (2, len(places)))
@@ -35,7 +49,41 @@ def after_other_dtype(
                 coarse = on_grid(again.matrix[..., 0].ravel())
                 return "dtype" if coarse and not on_grid(before.matrix[..., 0].ravel()) else "other"
         fresh = (*fresh, 11)
+    return _table_of_first_dtype(probe, reader, used)
+
+
+def _table_of_first_dtype(probe: Probe, reader: Reader, used: tuple[int, ...]) -> str | None:
+    """Let a call in another dtype be the first at a head_dim, and read the table behind it."""
+    claimed = probe.session.profile.head_dims
+    fresh = [dim for dim in (16, 80, 8, 24, *claimed) if dim in claimed and dim not in used]
+    for dtype, dim in zip(_others(probe), dict.fromkeys(fresh), strict=False):
+        x = np.ones((2, len(NEAR), 2, dim))
+        where = np.broadcast_to(np.array(NEAR), (2, len(NEAR)))
+        if probe.rotate(x, where, dtype=dtype).y is None:
+            return None
+        channels = read_channels(reader, dim)
+        if channels is None or not len(channels.inputs):
+            return None
+        blocks = read_blocks(reader, channels, NEAR)
+        if blocks is not None and on_grid(blocks.matrix[..., 0].ravel()):
+            return "dtype"
     return None
+
+
+def repeated(probe: Probe, dim: int) -> str | None:
+    """Return what a repeated call shows: `offset grows`, `differs`, or None for the same."""
+    count = 48
+    x = constant((1, count, 2, dim), seed=3)
+    where = np.arange(count)[None]
+    one, two = probe.rotate(x, where).y, probe.rotate(x, where).y
+    if one is None or two is None or np.abs(one - two).max() < 1e-4:
+        return None
+    for k in range(1, count - 4):
+        ahead = np.abs(two[:, :-k] - one[:, k:]).max()
+        back = np.abs(two[:, k:] - one[:, :-k]).max()
+        if min(ahead, back) < 1e-3:
+            return "offset grows"
+    return "differs"
 
 
 def after_far(probe: Probe, reader: Reader, channels: Channels, before: Blocks) -> str | None:

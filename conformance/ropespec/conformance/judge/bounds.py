@@ -169,7 +169,7 @@ def dot(first: Bounded, second: Bounded) -> Bounded:
     return Bounded(value, carried + 2 * gamma((a.shape[-1] + 8) * _U64) * size)
 
 
-def score(  # noqa: PLR0913  # two vectors, an offset and their conventions
+def score(  # two vectors, an offset and their conventions
     q: NDArray[Any],
     k: NDArray[Any],
     offset: NDArray[np.int64],
@@ -218,7 +218,7 @@ def project(x: NDArray[Any], weight: NDArray[Any], rules: Rules) -> Bounded:
     return stored(Bounded(value, lost * size), rules)
 
 
-def project_rotated(  # noqa: PLR0913  # a projection, a position and their conventions
+def project_rotated(  # a projection, a position and their conventions
     x: NDArray[Any],
     positions: NDArray[np.int64],
     weight: NDArray[Any],

@@ -116,13 +116,14 @@ def angle_error(
         Constants of the mathematical library.
     """
     a = position * theta
+    exponent = -np.log(theta)  # what a rounded exponent or logarithm of the base is multiplied by
     if kind == "float64":
         # 2^-64 of a turn is the grid of a 64-bit phase; an angle reduced below half a turn is
         # rounded once where cos and sin are taken in float32.
         reduced = 0.0 if arithmetic == "float64" else 2 * _U32
-        return 5 * _U64 * a + np.pi * 2.0**-64 * position + reduced * np.minimum(a, np.pi)
+        grid = np.pi * 2.0**-64 * position
+        return (5 + 3 * exponent) * _U64 * a + grid + reduced * np.minimum(a, np.pi)
     index = np.arange(theta.shape[-1])
-    exponent = -np.log(theta)
     rounded = np.where(position > 2**24, _U32, 0.0)
     general = (1 + machine.power + 3 * exponent) * _U32 * a + rounded * a
     match kind:

@@ -47,6 +47,8 @@ class Finding:
         The exact value there, the subject's, and the error allowed.
     call : Call or None
         The call that shows it.
+    general : bool
+        Whether the failure points at no mistake in particular.
     """
 
     ratio: float
@@ -56,6 +58,7 @@ class Finding:
     got: float | None = None
     budget: float | None = None
     call: Call | None = None
+    general: bool = False
 
     @property
     def passed(self) -> bool:
@@ -84,7 +87,7 @@ def worst(*findings: Finding) -> Finding:
 
 def compare(
     got: NDArray[Any],
-    expected: NDArray[np.float64],
+    expected: NDArray[Any],
     allowed: NDArray[np.float64] | float,
     *,
     name: str = "y",
@@ -96,8 +99,8 @@ def compare(
     ----------
     got : ndarray
         What the subject returned.
-    expected : ndarray of float64
-        The exact values.
+    expected : ndarray of float64 or complex128
+        The exact values; complex ones are compared by their parts.
     allowed : ndarray or float
         The largest error allowed of each.
     name : str

@@ -19,7 +19,7 @@ Float = NDArray[np.float64]
 def pair_lengths(x: NDArray[np.floating], rotary_dim: int, *, interleaved: bool) -> Float:
     """Length of each pair, in float64: hypot(x1, x2)."""
     first, second = pairs_of(x.astype(np.float64), rotary_dim, interleaved=interleaved)
-    return np.hypot(first, second)
+    return np.asarray(np.hypot(first, second))
 
 
 def rounding_allowed(

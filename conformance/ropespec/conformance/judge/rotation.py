@@ -27,7 +27,8 @@ def from_pairs(
 ) -> NDArray[Any]:
     """Put the members of the pairs and the tail back into the components of x."""
     if interleaved:
-        turned = np.stack([first, second], axis=-1).reshape(*first.shape[:-1], -1)
+        *lead, pairs = first.shape
+        turned = np.stack([first, second], axis=-1).reshape(*lead, 2 * pairs)
     else:
         turned = np.concatenate([first, second], axis=-1)
     return np.concatenate([turned, tail], axis=-1)

@@ -23,7 +23,7 @@ INT32_MAX = 2**31 - 1
 FLOAT64_POSITION = 2**20
 
 
-def reproduction(  # noqa: PLR0913  # keyword-only, the arguments of the rotation among them
+def reproduction(  # keyword-only, the arguments of the rotation among them
     *,
     target: str,
     profile: Profile,

@@ -27,7 +27,9 @@ def print_report(console: Console, verdict: Verdict, *, only: Sequence[str] = ()
     only : sequence of str
         The clauses, checks or chapters the run was limited to; empty for all of them.
     """
-    failed = [result for result in verdict.checks if not result.status.conforms]
+    telling = [result for result in verdict.failures if not result.general]
+    vague = [result for result in verdict.failures if result.general]
+    failed = telling or vague[:1]
     _print(console, Text(verdict.subject, style="bold"))
     _print(console, Text(f"{profile_line(verdict.profile)}, seed {verdict.seed}"))
     console.print()
@@ -38,6 +40,9 @@ def print_report(console: Console, verdict: Verdict, *, only: Sequence[str] = ()
         _print(console, Text("\nWhat is wrong:", style="bold"))
         for result in failed:
             _print(console, _summary(result))
+        if others := [result.id for result in vague if result not in failed]:
+            line = f"  as after almost any mistake, {len(others)} more checks fail: "
+            _print(console, Text(line + ", ".join(others), style="dim"))
         _print(console, Text("\nIn detail:", style="bold"))
         told: dict[tuple[Status, str], str] = {}
         for result in failed:
@@ -78,13 +83,13 @@ def verdict_lines(verdict: Verdict, *, only: Sequence[str] = ()) -> tuple[Text, 
     tuple of Text
         One line per thing known; the verdict itself is the last.
     """
-    lines = [Text(_precision(dtype, name)) for dtype, name in verdict.precision.items()]
+    lines = [Text(_precision(dtype, name)) for dtype, name in verdict.precision_by_dtype.items()]
     rows = [row for row in clause_rows(verdict.checks) if row.status is not Status.SKIP]
     failed = [row for row in rows if not row.status.conforms]
     limited = f" (checked only: {', '.join(only)})" if only else ""
     if failed:
         count = f"{len(failed)} of {len(rows)} clauses fail"
-        line = f"does not conform: {count}, first {failed[0].clause}"
+        line = f"does not conform: {count}, see first {verdict.failures[0].clause}"
         return (*lines, Text(line + limited, style="bold red"))
     if not rows:
         return (*lines, Text("does not conform: nothing was checked" + limited, style="bold red"))

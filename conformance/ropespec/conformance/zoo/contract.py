@@ -75,7 +75,8 @@ def swapped_axes(x: Array, positions: Array) -> Array:
 def nan_spreads(x: Array, positions: Array) -> Array:
     """Add zero times everything."""
     with np.errstate(invalid="ignore"):
-        return (rope(x, positions) + 0 * x.sum(axis=-1, keepdims=True)).astype(x.dtype)
+        y: Array = rope(x, positions) + 0 * x.sum(axis=-1, keepdims=True)
+        return y.astype(x.dtype)
 
 
 @wrong("", "A zero-length axis raises.", "ROT-18.empty")

@@ -34,7 +34,7 @@ def _with(x: Array, positions: Array, theta: Array) -> Array:
 
 
 def _index(x: Array) -> Array:
-    return np.arange(x.shape[-1] // 2) / x.shape[-1]
+    return np.asarray(np.arange(x.shape[-1] // 2) / x.shape[-1])
 
 
 @wrong("F1", "The base is 500000 instead of 10000.", "FREQ-2.read-off")

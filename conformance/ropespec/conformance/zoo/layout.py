@@ -28,7 +28,14 @@ __all__ = [
 Array = NDArray[Any]
 
 
-@wrong("L1", "Adjacent pairs where half-split is declared.", "ROT-7.pairing", "ROT-7.value")
+@wrong(
+    "L1",
+    "Adjacent pairs where half-split is declared.",
+    "ROT-7.pairing",
+    "ROT-7.value",
+    "DER-1.blocks",
+    "DER-3.modulus",
+)
 def adjacent_for_half(x: Array, positions: Array) -> Array:
     """Rotate pairs (2i, 2i+1)."""
     return rope(x, positions, pairs=True)
@@ -57,7 +64,7 @@ def mixed_tables(x: Array, positions: Array) -> Array:
     angle = np.repeat(angles(positions, x.shape[-1]), 2, axis=-1)[..., None, :]
     n = x.shape[-1] // 2
     turned = np.concatenate([-x[..., n:], x[..., :n]], axis=-1)
-    return (x * np.cos(angle) + turned * np.sin(angle)).astype(x.dtype)
+    return np.asarray(x * np.cos(angle) + turned * np.sin(angle), dtype=x.dtype)
 
 
 @wrong(
@@ -71,7 +78,7 @@ def mixed_tables_interleaved(x: Array, positions: Array) -> Array:
     """Tile the angles, but rotate neighbours."""
     angle = np.tile(angles(positions, x.shape[-1]), 2)[..., None, :]
     turned = np.stack([-x[..., 1::2], x[..., 0::2]], axis=-1).reshape(x.shape)
-    return (x * np.cos(angle) + turned * np.sin(angle)).astype(x.dtype)
+    return np.asarray(x * np.cos(angle) + turned * np.sin(angle), dtype=x.dtype)
 
 
 @wrong(
@@ -88,7 +95,16 @@ def left_deinterleaved(x: Array, positions: Array) -> Array:
     return np.concatenate([a * c - b * s, b * c + a * s], axis=-1).astype(x.dtype)
 
 
-@wrong("S1", "The sign of sin is flipped.", "ROT-1.direction", "ERR-1.printed")
+@wrong(
+    "S1",
+    "The sign of sin is flipped.",
+    "ROT-1.direction",
+    "ERR-1.printed",
+    "DER-2.equations",
+    "DER-4.progression",
+    "DER-5.solution",
+    "JDG-1.reference",
+)
 def clockwise(x: Array, positions: Array) -> Array:
     """Turn the other way."""
     angle = angles(positions, x.shape[-1])

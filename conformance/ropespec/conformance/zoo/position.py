@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import wrong
-from ropespec.conformance.zoo.parts import rope
+from ropespec.conformance.zoo.parts import angles, half, rope
 
 __all__ = [
     "absolute_value",
     "cached_by_length",
     "clamped_at_zero",
+    "counts_calls",
     "first_row_only_at_one_token",
     "ignored_positions",
     "largest_row",
@@ -19,6 +20,7 @@ __all__ = [
     "row_0_for_all",
     "single_position",
     "table_of_2048",
+    "table_of_first_dtype",
     "unsigned_16",
 ]
 
@@ -94,13 +96,38 @@ def unsigned_16(x: Array, positions: Array) -> Array:
 _kept: dict[int, Array] = {}
 
 
-@wrong(
-    "C1",
-    "The cache is keyed by length alone and forgets the offset.",
-    "ROT-19.history",
-    "ROT-7.value",
-)
+@wrong("C1", "The cache is keyed by length alone and forgets the offset.", "ROT-19.tokens")
 def cached_by_length(x: Array, positions: Array) -> Array:
     """Keep the first positions ever seen of each length."""
     row = _kept.setdefault(x.shape[1], positions[:1].copy())
     return rope(x, np.broadcast_to(row, positions.shape))
+
+
+_calls = [0]
+
+
+@wrong("P2", "An offset advances with every call.", "ROT-19.history")
+def counts_calls(x: Array, positions: Array) -> Array:
+    """Add the number of calls so far."""
+    _calls[0] += 1
+    return rope(x, positions + _calls[0])
+
+
+_tables: dict[int, tuple[Array, Array]] = {}
+
+
+@wrong(
+    "C4",
+    "The table keeps the dtype of the first call.",
+    "ROT-7.value",
+    dtypes=("bfloat16", "float32"),
+    max_position=1023,
+)
+def table_of_first_dtype(x: Array, positions: Array) -> Array:
+    """Build the table once for each head_dim, in the dtype of whatever came first."""
+    d = x.shape[-1]
+    if d not in _tables:
+        table = angles(np.arange(1024), d)
+        _tables[d] = np.cos(table).astype(x.dtype), np.sin(table).astype(x.dtype)
+    cos, sin = (part.astype(np.float32)[np.abs(positions)] for part in _tables[d])
+    return half(x, cos, sin * np.sign(positions)[..., None].astype(np.float32))

@@ -212,6 +212,7 @@ def shift(trial: Trial, case: Case) -> Finding:
     properties=("P-34",),
     space=Space(values=("normal",), positions=_SHIFTABLE, max_position=NEAR, min_seq=2),
     share=0.5,
+    general=True,
 )
 def weights_of_rotated(trial: Trial, case: Case) -> Finding:
     """softmax(<f(q, m), f(k, n)> / sqrt(D)) does not change when all positions are shifted."""

@@ -157,6 +157,7 @@ def _takes_example(trial: Trial) -> str | None:
     space=dataclasses.replace(_FLOATS, layouts=(True,)),
     applies=_takes_example,
     share=_SHARE,
+    general=True,
 )
 def bare(trial: Trial, case: Case) -> Finding:
     """Turn q = 0.1, ..., 2.4 in rows of eight, interleaved, and compare to six decimals."""

@@ -34,7 +34,7 @@ def rope_exactly(x: NDArray[Any], allowed: Rules) -> Bounded:
     return Bounded(exact.y.transpose(_HEADS_FIRST), error.transpose(_HEADS_FIRST))
 
 
-def _both(  # noqa: PLR0913, PLR0917  # a call with what it must give
+def _both(  # a call with what it must give
     trial: Trial,
     case: Case,
     function: str,

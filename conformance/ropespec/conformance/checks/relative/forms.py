@@ -64,6 +64,7 @@ def shift(trial: Trial, case: Case) -> Finding:
     "The score is that of another angle than (m - n) theta_i, as if a conjugate were forgotten.",
     properties=("P-13",),
     space=Space(values=("normal", "ones")),
+    general=True,
 )
 def real_part(trial: Trial, case: Case) -> Finding:
     """<f(q, m), f(k, n)> = sum of Re[q_i k_i^* e^{i(m-n)theta_i}]."""
@@ -85,6 +86,7 @@ def real_part(trial: Trial, case: Case) -> Finding:
     "The imaginary part is wrong or counted in: the product of a pair is not q k^*.",
     properties=("P-16", "P-33"),
     space=Space(values=("normal", "ones"), max_position=NEAR),
+    general=True,
 )
 def inner_product(trial: Trial, case: Case) -> Finding:
     """Q k^* of a turned pair has the real part <q, k>, and the imaginary part turns along."""
@@ -111,6 +113,7 @@ def inner_product(trial: Trial, case: Case) -> Finding:
     properties=("P-13", "P-48"),
     space=Space(positions=("arange", "ragged", "negative", "spread"), max_position=NEAR),
     share=0.5,
+    general=True,
 )
 def groups(trial: Trial, case: Case) -> Finding:
     """Coefficients of the four products are cos, sin, -sin and cos of (m - n) theta_i."""
@@ -156,6 +159,7 @@ def groups(trial: Trial, case: Case) -> Finding:
     "Turning both sides is not turning the key by n - m: R_m^T R_n is another matrix than R_{n-m}.",
     properties=("P-13", "P-20"),
     space=Space(values=("normal", "ones"), positions=(*RUNS, "spread", "negative")),
+    general=True,
 )
 def key_turned(trial: Trial, case: Case) -> Finding:
     """<f(q, m), f(k, n)> = <q, f(k, n-m)>."""
@@ -183,6 +187,7 @@ def key_turned(trial: Trial, case: Case) -> Finding:
     "The sign of the offset is lost or turned round: the query turns by n - m instead of m - n.",
     properties=("P-14",),
     space=Space(positions=("arange",), max_position=NEAR),
+    general=True,
 )
 def anchor(trial: Trial, case: Case) -> Finding:
     """With theta_0 = 1, q = (1, 0) and k = (0, 1), the score is sin(m - n)."""

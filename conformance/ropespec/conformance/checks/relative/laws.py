@@ -27,6 +27,7 @@ Float = NDArray[np.float64]
     space=Space(
         values=("normal", "ones"), positions=("arange", "ragged", "shuffled"), max_position=NEAR
     ),
+    general=True,
 )
 def swap(trial: Trial, case: Case) -> Finding:
     """g(q, k, D) = g(k, q, -D), and g(q, k, D) - g(q, k, -D) = 2 sum (q x k)_i sin(D theta_i)."""
@@ -69,6 +70,7 @@ def _any_angle(trial: Trial, case: Case, x: NDArray[np.floating]) -> tuple[Float
     "Equal positions do not cancel: a gain, or another angle for the key than for the query.",
     properties=("P-21",),
     space=Space(values=("normal", "heavy", "ones")),
+    general=True,
 )
 def equal_positions(trial: Trial, case: Case) -> Finding:
     """<f(q, m), f(k, m)> = <q, k> at any m, whatever the error of the angle."""
@@ -92,6 +94,7 @@ def equal_positions(trial: Trial, case: Case) -> Finding:
     properties=("P-23",),
     space=Space(values=("normal", "ones"), min_dim=4, max_position=NEAR),
     share=0.5,
+    general=True,
 )
 def additive(trial: Trial, case: Case) -> Finding:
     """Scores of two sets of pairs add up, and one set has no score with the other."""

@@ -1,9 +1,9 @@
-"""Checks of what a caller may rely on: tail, NaN, dtype, empty input, refusals (ROT-14 to ROT-21)."""
+"""Checks of what a caller may rely on: tail, NaN, dtype, empty axes, errors (ROT-14 to ROT-21)."""
 
 import numpy as np
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import EVERYTHING, called, wrong_shape
+from ropespec.conformance.checks.rotation.common import EVERYTHING, basis, called, wrong_shape
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
@@ -76,10 +76,7 @@ def not_a_number(trial: Trial, case: Case) -> Finding:
     if finding := wrong_shape(y, x, call):
         return finding
     touched = np.zeros(x.shape, dtype=bool)
-    index = np.arange(case.head_dim)
-    pair = index // 2 if case.interleaved else index % (case.dim // 2)
-    own = (pair == pair[places[3]]) & (index < case.dim)
-    touched[tuple(places[:3])] = own
+    touched[tuple(places[:3])] = _reached(trial, case, places[3])
     clean = np.where(touched, 0.0, x.astype(np.float64)).astype(x.dtype)
     alone = trial.rotate(case, clean, positions).astype(np.float64)
     allowed = 2 * trial.allowed(case, clean, positions)
@@ -90,6 +87,21 @@ def not_a_number(trial: Trial, case: Case) -> Finding:
         np.where(touched, 1.0, allowed),
         message=message,
     ).after(call)
+
+
+def _reached(trial: Trial, case: Case, component: int) -> np.ndarray:
+    """Components that may hold NaN: the pair, and what a unit vector reaches in the subject.
+
+    A wrong pairing is the business of ROT-6 and ROT-7; here it is followed.
+    """
+    index = np.arange(case.head_dim)
+    pair = index // 2 if case.interleaved else index % (case.dim // 2)
+    own = (pair == pair[component]) & (index < case.dim)
+    away_from_zero = np.ones((case.batch, case.seq), dtype=np.int64)
+    unit = trial.rotate(case, basis(case, component), away_from_zero)
+    if unit.shape != case.shape:
+        return own
+    return np.asarray(own | np.any(unit.astype(np.float64) != 0, axis=(0, 1, 2)))
 
 
 @check(
@@ -108,7 +120,7 @@ def dtype_and_shape(trial: Trial, case: Case) -> Finding:
     reply = rotated.reply
     if len(reply.values) != 1 or not reply.is_array[0]:
         return broken(
-            f"the result must be one {trial.profile.array} array like x; got {_kinds(reply.dtypes)}",
+            f"one {trial.profile.array} array like x must come back; got {_kinds(reply.dtypes)}",
             call=call,
         )
     if not rotated.shape_ok:

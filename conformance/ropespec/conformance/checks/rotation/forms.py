@@ -63,6 +63,7 @@ def direction(trial: Trial, case: Case) -> Finding:
     "The members of a pair are turned by different rules: it is no product with a complex number.",
     properties=("P-09",),
     space=Space(values=("normal", "ones")),
+    general=True,
 )
 def as_complex(trial: Trial, case: Case) -> Finding:
     """f(i x, m) = i f(x, m): the turn of a pair is a product with a complex number."""
@@ -96,6 +97,7 @@ def _value(clause: str, name: str, other: str, *, interleaved: bool) -> None:
             strided=True,
         ),
         share=3.0,
+        general=True,
     )
     def value(trial: Trial, case: Case) -> Finding:
         return trial.rotate_and_judge(case)

@@ -165,7 +165,7 @@ def linear(trial: Trial, case: Case) -> Finding:
 @check(
     "ROT-20",
     "gradient",
-    "The gradient is not the rotation by the opposite angle: sin keeps its sign, or a part is lost.",
+    "The gradient is not the rotation by the opposite angle, or a part of it is lost.",
     space=Space(values=("normal", "ones")),
     applies=lambda trial: (
         None

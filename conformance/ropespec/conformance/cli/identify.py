@@ -1,0 +1,144 @@
+"""`ropespec identify`: find out which convention an implementation follows."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ropespec.conformance.cli.options import claims_of, profile_options
+from ropespec.conformance.cli.status import CONFORMS, Unusable
+from ropespec.conformance.subject.errors import TargetUnusable
+from ropespec.conformance.subject.target import parse
+
+if TYPE_CHECKING:  # NumPy and the judge are loaded by the command itself
+    from ropespec.conformance.identify import Diagnosis, Identification
+
+__all__ = ["identify_command"]
+
+PLAIN_WIDTH = 100
+DEADLINE = 30.0
+_SHOWN = 6  # values of a tuple that are printed
+
+
+@click.command("identify", short_help="Find out which convention an implementation follows.")
+@click.argument("target")
+@profile_options
+@click.option("--json", "json_file", metavar="FILE", help="Write what was found there.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEADLINE,
+    show_default=True,
+    metavar="S",
+    help="Seconds for one call of the implementation.",
+)
+def identify_command(
+    *,
+    target: str,
+    json_file: str | None,
+    timeout: float,
+    **options: Any,  # noqa: ANN401  # the profile options
+) -> int:
+    """Find out which convention an implementation follows, from its inputs and outputs alone.
+
+    TARGET is as for `ropespec check`. Options say what is known already, such as --array; nothing
+    has to be. The last line is the command that checks the implementation under the conventions
+    found.
+
+    \b
+    ropespec identify my_rope.py:apply
+    ropespec identify my_kernels.rope:apply --array torch --axes bhsd --json found.json
+
+    Exit status: 0 if something was found out, 2 if the call or the target is unusable.
+    """  # noqa: D301  # click reads the character \b as "keep these lines"
+    try:
+        parse(target, Path.cwd())
+        found, mistakes = _found(target, claims_of(options), timeout)
+    except TargetUnusable as problem:
+        raise Unusable(str(problem)) from None
+    width = None if sys.stdout.isatty() else PLAIN_WIDTH
+    console = Console(width=width, highlight=False, markup=False, emoji=False)
+    _print(console, found, mistakes)
+    if json_file:
+        content = found.as_dict() | {"diagnosis": [one.as_dict() for one in mistakes]}
+        text = json.dumps(_strict(content), indent=2, ensure_ascii=False, allow_nan=False)
+        try:
+            Path(json_file).write_text(text + "\n", encoding="utf-8")
+        except OSError as problem:
+            raise Unusable(f"--json: cannot write {json_file}: {problem.strerror}") from None
+    return CONFORMS
+
+
+def _found(
+    target: str, claims: dict[str, Any], timeout: float
+) -> "tuple[Identification, tuple[Diagnosis, ...]]":
+    from ropespec.conformance.identify import (  # noqa: PLC0415  # half a second that --help saves
+        convention,
+        diagnose,
+        identify,
+    )
+    from ropespec.conformance.opening import open_subject  # noqa: PLC0415  # as above
+
+    layouts = claims.get("layouts")
+    try:
+        session = open_subject(target, claims, timeout)
+    except TargetUnusable:
+        if layouts:
+            raise
+        # What pairs are turned is the question here; a guess is only what a keyword is set to.
+        session = open_subject(target, claims | {"layouts": [True]}, timeout)
+        guessed = True
+    else:
+        guessed = False
+    with session:
+        found = identify(session)
+        claimed = convention(found, session.profile, claims) if guessed else session.profile
+        return found, diagnose(found, claimed)
+
+
+def _print(console: Console, found: "Identification", mistakes: "tuple[Diagnosis, ...]") -> None:
+    console.print(Text(found.target, style="bold"), soft_wrap=True)
+    console.print()
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("fact", no_wrap=True)
+    table.add_column("found", overflow="fold", max_width=30)
+    table.add_column("sure", justify="right", no_wrap=True)
+    table.add_column("in words", overflow="fold")
+    for fact in found:
+        sure = f"{100 * fact.certainty:.0f} %"
+        table.add_row(Text(str(fact.name)), Text(_value(fact.value)), sure, Text(fact.sentence))
+    console.print(table)
+    if mistakes:
+        console.print(Text("\nThis differs from the specification:", style="bold"))
+        for one in mistakes:
+            label = f"{one.id} {one.name}".strip()
+            text = Text(f"  {label} ({100 * one.certainty:.0f} %): {one.sentence}")
+            console.print(text, soft_wrap=True)
+    console.print(Text("\nTo check it under these conventions:"), soft_wrap=True)
+    console.print(Text(f"  {found.command()}", style="bold"), soft_wrap=True)
+
+
+def _value(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, tuple):
+        parts = [_value(item) for item in value[:_SHOWN]]
+        return ", ".join(parts) + (", ..." if len(value) > _SHOWN else "") or "-"
+    return str(value) or "-"
+
+
+def _strict(value: Any) -> Any:  # noqa: ANN401  # JSON in, JSON out
+    """Return the value with numbers that JSON has not as strings."""
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _strict(item) for key, item in value.items()}
+    return [_strict(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,283 @@
+"""The catalogue of mistakes that show in what a subject offers: id, name, sentence with the remedy.
+
+Ids are those of the collection of real defects; mistakes that are not in it have none and are
+found by their name.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+__all__ = ["CATALOGUE", "UNLISTED", "Entry"]
+
+
+class Entry(NamedTuple):
+    """A mistake.
+
+    Attributes
+    ----------
+    id : str
+        In the collection; empty if it is not in it.
+    name : str
+        In a few words.
+    sentence : str
+        What is done, and the remedy in half a sentence.
+    """
+
+    id: str
+    name: str
+    sentence: str
+
+
+# An entry is a line with id and name, and a sentence that is indented.
+_LISTED = """
+L1 wrong pairing
+    The other convention's pairs are turned; pair (2i, 2i+1) where interleaved is claimed, (i,
+    i+d/2) where half is.
+L2 tables of the other layout
+    The table repeats angles in one layout and the rotation pairs in the other;
+    repeat_interleave goes with neighbours, tile with halves.
+L3 left de-interleaved
+    The turned pairs are concatenated instead of woven; stack them on a last axis and reshape.
+L4 weights not permuted
+    The rotation is right but the weights are in the other layout; permute the rows of W_q and
+    W_k inside each head.
+L6 convention flag ignored
+    The flag for the layout has no effect on some call; pass it on to every path.
+S1 direction reversed
+    Pairs turn clockwise; the sign of sin, or the transpose of the matrix, is to be flipped.
+S2 sum instead of difference
+    Queries and keys turn in opposite directions, so the score depends on m + n; turn both by
+    +position.
+P1 positions ignored
+    Tokens are counted from 0 whatever positions are given; index the table by the positions.
+P2 offset counted twice
+    The offset is advanced by the length of the prompt again; advance it by the new tokens only.
+P3 offset by one
+    Every token is turned by one position too many; count from 0.
+P4 one position for all tokens
+    A single position is broadcast over the sequence; take a slice as long as the sequence.
+P6 positions shared over a ragged batch
+    The extreme position of the batch turns all rows; keep a position per row.
+B2 positions not reset
+    Positions count on where a new document begins; use the positions given.
+B5 positions of one row for all
+    The batch index of the table is ignored; index cos and sin by the row as well.
+B6 single-token path forgets the batch
+    With one token only the first row is turned; put the batch into the grid of the fast path.
+X1 wrong axis
+    The head axis is taken for the sequence; read the length from the sequence axis.
+X3 turned before the split into heads
+    Heads are turned as one long vector, or the width is that of the model; split into heads
+    first and use head_dim.
+X4 axes of the result swapped
+    The result has its axes in another order than x; transpose it back.
+R1 head_dim instead of rotary_dim
+    Exponent or pair distance follow head_dim; both must follow rotary_dim.
+R2 rotary_dim ignored
+    The whole head turns; turn the first rotary_dim components and pass the rest through.
+R3 partial factor applied twice
+    Only a part of the claimed components turns; apply the factor once.
+R4 rotation discarded
+    The part that should be turned comes back as it was; return the turned slice.
+R6 padded lanes turn
+    The width is rounded up to a power of two and the tail turns with it; mask the columns.
+R9 wrong end turns, or tail dropped
+    The first rotary_dim components must turn and the others come back as they are.
+F1 wrong base
+    The base is not the one claimed; pass it on to the frequencies.
+F2 reciprocal frequencies
+    The exponent is positive, so frequencies grow; use base^(-2i/d).
+F3 wrong exponent
+    The exponent is not 2i/rotary_dim; mind the index, the step and the denominator.
+D1 frequencies in half precision
+    inv_freq is rounded to half precision; keep the buffer in float32 when the model is cast.
+D2 positions in half precision
+    Positions are rounded, so neighbours coincide; build them as integers or float32.
+D3 angles or products in half precision
+    The angle, or the products, are made in half precision; compute in float32 and cast at the
+    end.
+D4 table in half precision
+    cos and sin are stored in half precision; store float32, or declare the precision.
+D5 angles in reduced matrix precision
+    The outer product runs in TF32 or under autocast; multiply element by element in float32.
+D8 fast sine
+    The range of the sine is reduced in float32; use the accurate function, or reduce the turn
+    exactly.
+D9 sine out of range
+    Beyond some angle the sine is no sine any more; reduce the angle first.
+D10 result promoted
+    The result has more precision than x; cast it back to the dtype of x.
+D12 float32 intermediate
+    Float64 is asked for but an intermediate stays in float32; compute the frequencies and
+    angles in float64.
+D13 sine lost
+    Only the real part of e^{i m theta} is kept; do not cast complex tables to a real dtype.
+C1 stale positions
+    The positions of an earlier call are used; put the offset into the key of the cache.
+C4 stale dtype
+    A table made for a call in half precision serves later calls in float32; put the dtype into
+    the key.
+C5 beyond the table
+    Positions past the end of a table are clamped, wrapped or passed through; extend the table
+    or raise.
+K1 positions scaled
+    All frequencies are multiplied by one factor that nobody declared; check the factor and its
+    direction.
+K2 frequencies kept after a long call
+    A long sequence changes the frequencies of later short ones; reset them.
+K6 position scale 2
+    Positions are doubled; the default scale must be 1.
+K12 paths with different frequencies
+    Single tokens and sequences are turned by different frequencies; share one table.
+K13 attention factor
+    cos and sin carry a factor that nobody declared; apply it only where the scheme asks for it.
+K14 attention factor without its ratio
+    The factor may be a single mscale; it must be the ratio of the two.
+A1 applied twice
+    The rotation is applied twice; remove one of the two calls.
+A3 never applied
+    x comes back unturned; call the rotation on this path.
+A4 query written to the key
+    The turned query replaces the key; assign each to its own name.
+A6 values turned
+    V is turned as well; only queries and keys are.
+M1 x overwritten
+    x is rotated in place; write to a new array.
+M2 overwritten operand
+    One member is made from the other already overwritten; keep both until both are done.
+M3 strides ignored
+    A strided x is read as contiguous; use its strides or copy it first.
+M6 position index applied twice
+    The table is advanced by the position twice; index it once.
+G1 backward turns forward
+    The gradient turns by +m; it must turn by -m.
+G2 constant gradient of the tail
+    The gradient of the components that pass through is a constant; pass the cotangent on.
+G3 no gradient
+    No gradient reaches x; register a backward, or do not detach.
+G4 graph kept in the cache
+    A second gradient fails; detach what is cached.
+I1 frequencies not initialised
+    The frequencies are no ladder and do not begin at 1; fill the buffer after loading.
+Z2 exponent doubled, sine and cosine unpaired
+    The exponent takes an index that is already even; use 2i/d for both members of a pair.
+Z3 cosine on its own frequency
+    The cosine takes the exponent (2i+1)/d, or the base is 1000; a pair shares one frequency.
+Z4 sines and cosines in another order
+    Sines and cosines stand in two halves or change places; weave them, sine first.
+T1 scaled by the model
+    Scores are divided by the root of heads times head_dim; divide by sqrt(head_dim).
+T2 not scaled
+    Scores are not divided by sqrt(head_dim); do so.
+T3 masked after the softmax
+    Weights are zeroed after the softmax and do not sum to 1; mask the scores.
+T4 masked scores still count
+    Masked scores are 0 or a small number, not minus infinity; fill with minus infinity.
+T5 mask ignored
+    The mask has no effect; assign the masked scores.
+T8 rows without a key
+    A row that may attend nowhere gives NaN or a mean; it must be zero.
+T9 heads merged without transposing
+    Heads and tokens are mixed up in the output; transpose before the reshape.
+"""
+
+_NOT_LISTED = """
+lost minus
+    The block is [[c, s], [s, c]]; subtract where the formula subtracts.
+some pairs turned otherwise
+    Some pairs are multiplied by another matrix than the rest; check the last block.
+frequencies reversed
+    The first pair is the slowest; the first must be the fastest.
+one scalar theta
+    All pairs turn by the same angle; each has its own frequency.
+scaled frequencies
+    The frequencies are no single ladder base^(-2i/d).
+offset
+    A constant is added to every position; turn by the position itself.
+counted from the first position
+    Tokens are counted from the first position; use the positions given.
+negative positions clamped
+    Positions below zero are turned as 0; keep their sign.
+sign of positions lost
+    Positions below zero are turned as positive ones; keep their sign.
+negative positions refused
+    Positions below zero raise; accept them or declare that they are not.
+negative positions misread
+    Positions below zero are turned by another angle; keep their sign.
+positions in 16 bits
+    Positions wrap at 16 bits; hold them in 32 or 64.
+positions refused
+    Positions below the claimed limit raise; raise the limit of the table or declare it.
+x demoted
+    x passes through fewer bits than it has; compute in its own dtype at least.
+result demoted
+    The result has less precision than x; cast it to the dtype of x.
+positions overwritten
+    The caller's positions are changed; work on a copy.
+result shares memory with x
+    Writing to the result changes x; return a new array.
+strided x refused
+    A strided x raises; use its strides or copy it first.
+x normalised
+    The result does not grow with x; do not divide by the length.
+large components clipped
+    Large components saturate; remove the clipping.
+not linear
+    The result is not linear in x.
+NaN spreads
+    NaN in one pair reaches others; do not multiply by zero and add.
+empty input refused
+    An axis of length zero raises; return an empty result.
+precision claimed
+    The angles have fewer bits than the precision claimed; compute them in float64, or claim
+    less.
+gain varies
+    The length of the result depends on pair or position.
+other shape
+    The result has another shape than x.
+no array
+    The result is no array; return one like x.
+special path
+    Calls of one shape or dtype come out otherwise than the rest.
+history
+    A call changes later ones; keep no state, or key it by all it depends on.
+not repeatable
+    The same call gives another result the second time; look for state, random numbers or a
+    race.
+mask inverted
+    True in the mask forbids; it must allow.
+query or key not turned
+    Only one of query and key is turned; turn both.
+gradient
+    The gradient is wrong.
+gradient raises
+    Taking the gradient raises.
+it raises
+    It raises instead of answering.
+it crashes
+    It ends its process.
+it hangs
+    It does not answer within the deadline.
+"""
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """Return the heading and the sentence of each entry."""
+    heading, lines = "", list[str]()
+    for line in (*text.strip().splitlines(), ""):
+        if line.startswith(" "):
+            lines.append(line.strip())
+            continue
+        if heading:
+            yield heading, " ".join(lines)
+        heading, lines = line, []
+
+
+CATALOGUE = {
+    heading.split()[0]: Entry(*heading.split(maxsplit=1), sentence)
+    for heading, sentence in _entries(_LISTED)
+}
+"""Entries by id."""
+
+UNLISTED = {name: Entry("", name, sentence) for name, sentence in _entries(_NOT_LISTED)}
+"""Entries that have no id, by name."""

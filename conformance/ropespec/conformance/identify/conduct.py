@@ -1,0 +1,179 @@
+"""Rules about conduct: special paths, state, memory, dtype, gradients, other functions."""
+
+from collections.abc import Iterator
+
+from ropespec.conformance.identify.facts import Diagnosis, Name, Pairing
+from ropespec.conformance.identify.view import Rule, View, named
+
+__all__ = ["RULES"]
+
+_ONE_TOKEN = ("S=1", "S=H=1", "B=S=1", "B=S=H=1")
+_WHOLE = ("identity", "position 0", "counted", "last", "other frequencies")  # of all rows only
+_UNTURNED = (("P1", 0.5), ("A3", 0.5))
+_ONE = {
+    "identity": _UNTURNED,
+    "position 0": _UNTURNED,
+    "counted": _UNTURNED,
+    "twice": (("M6", 0.7), ("A1", 0.3)),
+}
+_ANY = {
+    "row 0": (("B5", 0.8),),
+    "largest": (("P6", 0.8),),
+    "other pairing": (("L6", 0.9),),
+    "twice": (("A1", 0.6),),
+    "identity": (("A3", 0.8),),
+    "counted": (("P1", 0.8),),
+    "last": (("P4", 0.8),),
+    "other frequencies": (("K12", 0.9),),
+}
+_WIDTH = {"bfloat16": 2, "float16": 2, "float32": 4, "float64": 8}
+
+
+def paths(view: View) -> Iterator[Diagnosis]:
+    """Calls of one shape or dtype that come out otherwise."""
+    if "heads" in str(view.value(Name.EXPONENT)) or (
+        view.value(Name.PAIRING) is Pairing.CROSSING_HEADS
+    ):
+        return  # the number of heads is then part of the formula
+    for name, which, what in view.value(Name.PATHS) or ():
+        one = name in _ONE_TOKEN
+        told = (("B6", 0.9),) if one and which == "first" else None
+        told = told or (_ONE.get(what) if one else None) or _ANY.get(what)
+        if told is None or (which != "all" and what in _WHOLE):
+            told = (("special path", 0.5),)
+        for key, certainty in told:
+            yield named(key, certainty, f"{name}: {what}")
+
+
+def state(view: View) -> Iterator[Diagnosis]:
+    """What calls leave behind."""
+    words = {"dtype": ("C4", 0.9), "frequencies": ("K2", 0.9), "other": ("history", 0.6)}
+    words |= {"offset grows": ("P2", 0.9), "differs": ("not repeatable", 0.7)}
+    found = view.value(Name.HISTORY)
+    if found in words:
+        key, certainty = words[found]
+        yield named(key, certainty)
+
+
+def memory(view: View) -> Iterator[Diagnosis]:
+    """Writes, shared memory, strides."""
+    written = view.value(Name.WRITES) or ()
+    if "x" in written:
+        yield named("M1", 0.95)
+    if "positions" in written:
+        yield named("positions overwritten", 0.95)
+    if view.value(Name.ALIAS) and "x" not in written:
+        yield named("result shares memory with x", 0.9)
+    match view.value(Name.STRIDES):
+        case "contiguous only":
+            yield named("M3", 0.95)
+        case "raises":
+            yield named("strided x refused", 0.8)
+        case _:
+            pass
+
+
+def dtypes(view: View) -> Iterator[Diagnosis]:
+    """dtype of the result."""
+    for given, got in view.value(Name.RESULT_DTYPE) or ():
+        if given == got or given not in view.claimed.dtypes:
+            continue
+        if got not in _WIDTH:
+            yield named("no array", 0.8, got)
+        elif _WIDTH[got] > _WIDTH[given]:
+            yield named("D10", 0.95, f"{given} gives {got}")
+        else:
+            yield named("result demoted", 0.9, f"{given} gives {got}")
+
+
+def values(view: View) -> Iterator[Diagnosis]:
+    """Linearity, NaN, empty input."""
+    coarse = bool(view.value(Name.ARITHMETIC))
+    words = {"normalised": "x normalised", "clipped": "large components clipped"}
+    linear = view.value(Name.LINEAR)
+    if linear in words:
+        yield named(words[linear], 0.9)
+    elif linear == "no" and not coarse:
+        yield named("not linear", 0.5)
+    if view.value(Name.CONTAINMENT) == "spreads":
+        yield named("NaN spreads", 0.9)
+    if view.value(Name.EMPTY) not in (None, "works"):
+        yield named("empty input refused", 0.9)
+
+
+def gradient(view: View) -> Iterator[Diagnosis]:
+    """The gradient."""
+    words = {
+        "not conjugated": ("G1", 0.95),
+        "constant tail": ("G2", 0.9),
+        "zero": ("G3", 0.95),
+        "none": ("G3", 0.95),
+        "raises again": ("G4", 0.9),
+        "raises": ("gradient raises", 0.6),
+        "wrong": ("gradient", 0.6),
+    }
+    found = view.value(Name.GRADIENT)
+    if found in words:
+        key, certainty = words[found]
+        yield named(key, certainty)
+
+
+_OTHERS = {
+    "base": "F1",
+    "growing": "F2",
+    "exponent": "F3",
+    "exponent twice": "F3",
+    "denominator": "F3",
+    "index from 1": "F3",
+    "reversed": "frequencies reversed",
+    "opposite": "S1",
+    "from 1": "P3",
+    "sines then cosines": "Z4",
+    "cosines then sines": "Z4",
+    "cosine first": "Z4",
+    "swapped": "Z4",
+    "unpaired, doubled": "Z2",
+    "doubled": "Z2",
+    "cosine exponent": "Z3",
+    "cosine exponent, base 1000": "Z3",
+    "base 1000": "Z3",
+    "denominator, sines then cosines": "F3",
+    "half the exponent": "F3",
+    "other pairing": "L1",
+    "twice": "A1",
+    "plain": "A3",
+    "turned": "A6",
+    "scaled by the model": "T1",
+    "not scaled": "T2",
+    "mask after softmax": "T3",
+    "mask times score": "T4",
+    "small fill": "T4",
+    "mask ignored": "T5",
+    "mask inverted": "mask inverted",
+    "heads scrambled": "T9",
+    "sum of positions": "S2",
+    "opposite sum": "S2",
+    "not turned": "A3",
+    "query not turned": "query or key not turned",
+    "key not turned": "query or key not turned",
+    "query for key": "A4",
+    "query for key once": "A4",
+    "values turned": "A6",
+    "empty row": "T8",
+    "empty row: mean": "T8",
+    "empty row: not a number": "T8",
+}
+
+
+def others(view: View) -> Iterator[Diagnosis]:
+    """Functions beside the rotation."""
+    found = dict(view.value(Name.OTHERS) or ())
+    reversed_ = {f for f in ("project_query", "project_key") if found.get(f) == "opposite"}
+    for function, word in found.items():
+        if word == "opposite" and function in reversed_ and len(reversed_) == 1:
+            yield named("S2", 0.9, f"{function} turns the other way")
+        elif word in _OTHERS:
+            yield named(_OTHERS[word], 0.9, f"{function}: {word}")
+
+
+RULES: tuple[Rule, ...] = (paths, state, memory, dtypes, values, gradient, others)

@@ -1,0 +1,46 @@
+"""The profile under which a subject does what it was found to do."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ropespec.conformance.identify.facts import Identification, Name, Pairing
+from ropespec.conformance.profile import Profile
+
+__all__ = ["convention"]
+
+
+def convention(
+    found: Identification, profile: Profile, claims: Mapping[str, Any] | None = None
+) -> Profile:
+    """Return the profile with what was found in place of what nobody claims.
+
+    Parameters
+    ----------
+    found : Identification
+        What the subject does.
+    profile : Profile
+        To start from.
+    claims : mapping, optional
+        What is claimed of it; these stay.
+    """
+    claimed = claims or {}
+    values: dict[str, Any] = {}
+    pairing = found.value(Name.PAIRING)
+    if pairing in (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED, Pairing.HALF, Pairing.HALF_OF_HEAD):
+        interleaved = pairing in (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED)
+        values["layouts"] = (interleaved,)
+    base = found.value(Name.BASE)
+    if base is not None and 1 < base < float("inf"):
+        values["base"] = float(base)
+    if found.value(Name.ROTARY_RULE) in ("fixed", "share"):
+        values["rotary_dim"] = int(found.value(Name.ROTARY_DIM))
+        values["head_dims"] = (int(found.value(Name.HEAD_DIM)),)
+    if (axes := found.value(Name.AXES)) is not None:
+        values["axes"] = axes
+        values["shared_positions"] = found.value(Name.POSITIONS) == "(S,)" and axes != "shd"
+    if found.value(Name.NEGATIVE) in ("raises", "other"):
+        values["negative_positions"] = False
+    return replace(
+        profile, **{name: value for name, value in values.items() if name not in claimed}
+    )

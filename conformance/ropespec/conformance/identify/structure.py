@@ -1,0 +1,158 @@
+"""Rules about the shape of the operator: answer, sources of positions, pairs, blocks, width."""
+
+from collections.abc import Iterator
+
+from ropespec.conformance.identify.facts import Block, Diagnosis, Name, Pairing, Source
+from ropespec.conformance.identify.view import Rule, View, named
+
+__all__ = ["FINAL", "RULES", "Rule", "proportional"]
+
+
+def answer(view: View) -> Iterator[Diagnosis]:
+    """No result to look at."""
+    said = view.value(Name.ANSWER)
+    if said in (None, "values"):
+        return
+    if said == "axes swapped":
+        yield named("X4", 0.9)
+    elif said == "timeout":
+        yield named("it hangs", 0.9)
+    elif said == "crash":
+        yield named("it crashes", 0.9)
+    elif said.startswith("another shape"):
+        yield named("other shape", 0.8, said)
+    elif said.startswith("no array"):
+        yield named("no array", 0.8, said)
+    else:
+        yield named("it raises", 0.8, said)
+
+
+def axis(view: View) -> Iterator[Diagnosis]:
+    """The head index in place of the position."""
+    if view.value(Name.TOKENS) is Source.HEAD:
+        yield named("X1", 0.95)
+
+
+def nothing(view: View) -> Iterator[Diagnosis]:
+    """No rotation at all."""
+    if view.value(Name.PAIRING) is not Pairing.NONE or view.value(Name.BLOCK) is not None:
+        return
+    if view.value(Name.TAIL) == "zeroed":
+        yield named("R9", 0.7, "everything is zero")
+    elif view.claimed.rotary_dim is None:
+        yield named("A3", 0.75)
+        yield named("R4", 0.15)
+    else:
+        yield named("R4", 0.5)
+        yield named("A3", 0.5)
+
+
+def sources(view: View) -> Iterator[Diagnosis]:
+    """Positions taken from elsewhere."""
+    tokens, rows = view.value(Name.TOKENS), view.value(Name.ROWS)
+    match tokens:
+        case Source.COUNTED:
+            yield named("P1", 0.95)
+        case Source.ONE:
+            yield named("P4", 0.95)
+        case Source.STALE:
+            yield named("C1", 0.95)
+        case Source.FROM_FIRST:
+            yield named("counted from the first position", 0.6)
+            yield named("B2", 0.3)
+        case _:
+            pass
+    if rows is Source.ROW:
+        yield named("B5", 0.95)
+    elif rows is Source.LARGEST:
+        yield named("P6", 0.95)
+
+
+def pairing(view: View) -> Iterator[Diagnosis]:
+    """Components that do not belong together."""
+    found = view.value(Name.PAIRING)
+    ignored = dict(view.value(Name.FLAGS) or ())
+    if "interleaved" in ignored:
+        yield named("L6", 0.95, f"calls: {ignored['interleaved']}")
+        return
+    match found:
+        case Pairing.CROSSING_HEADS:
+            yield named("X3", 0.95)
+        case Pairing.DEINTERLEAVED:
+            yield named("L3", 0.95)
+        case Pairing.HALF_OF_HEAD if view.claimed.rotary_dim is not None:
+            yield named("R1", 0.9, "the distance within a pair is head_dim/2")
+        case Pairing.INTERLEAVED | Pairing.HALF:
+            asked = Pairing.INTERLEAVED if view.claimed.layouts[0] else Pairing.HALF
+            if found is not asked and view.value(Name.ROTARY_DIM) != 2:
+                yield named("L1", 0.95, f"found {found}, claimed {asked}")
+        case _:
+            pass
+
+
+def block(view: View) -> Iterator[Diagnosis]:
+    """A 2x2 matrix that is no rotation."""
+    match view.value(Name.BLOCK):
+        case Block.LOST_SINE:
+            yield named("D13", 0.9)
+        case Block.LOST_MINUS:
+            yield named("lost minus", 0.9)
+        case Block.OVERWRITTEN:
+            yield named("M2", 0.95)
+        case Block.UNEQUAL:
+            yield named("L2", 0.9)
+        case Block.PARTLY:
+            yield named("some pairs turned otherwise", 0.8)
+        case _:
+            pass
+    if view.value(Name.DIRECTION) == "clockwise":
+        yield named("S1", 0.95)
+
+
+def width(view: View) -> Iterator[Diagnosis]:
+    """How many components turn, and where."""
+    turning, dim = view.value(Name.ROTARY_DIM), view.value(Name.HEAD_DIM)
+    unread = view.value(Name.PAIRING) in (Pairing.NONE, Pairing.OTHER)
+    if turning is None or unread or proportional(view):
+        return
+    claimed = view.claimed.rotary_dim or dim
+    taken = any(name == "rotary_dim" for name, _ in view.value(Name.FLAGS) or ())
+    if taken and turning == dim:
+        yield named("R2", 0.9)
+        return
+    if view.value(Name.TAIL) == "zeroed":
+        yield named("R9", 0.9, "the tail is zero")
+    if view.value(Name.TURNING_END) in ("last", "middle"):
+        yield named("R9", 0.9, f"the {view.value(Name.TURNING_END)} components turn")
+    if turning == claimed:
+        return
+    if view.value(Name.PAIRING) is Pairing.HALF_OF_HEAD and turning <= claimed:
+        return
+    detail = f"{turning} of {dim} turn, {claimed} claimed"
+    yield from _amount(turning, claimed, dim, detail)
+
+
+def _amount(turning: int, claimed: int, dim: int, detail: str) -> Iterator[Diagnosis]:
+    """Too few or too many components."""
+    padded = 1 << (claimed - 1).bit_length()
+    if turning < claimed:
+        yield named("R3", 0.9 if turning * 2 == claimed else 0.7, detail)
+    elif turning == padded == dim:
+        yield named("R2", 0.5, detail)
+        yield named("R6", 0.5, detail)
+    elif turning == padded:
+        yield named("R6", 0.9, detail)
+    else:
+        yield named("R2", 0.95 if turning == dim else 0.5, detail)
+
+
+def proportional(view: View) -> bool:
+    """Whether some pairs of a whole head stand still, as if their frequency were zero."""
+    if view.claimed.rotary_dim is not None:
+        return False
+    still = view.value(Name.PAIRING) is Pairing.HALF_OF_HEAD
+    return still or view.value(Name.EXPONENT) == "2i/head_dim"
+
+
+FINAL: tuple[Rule, ...] = (answer, axis, nothing)
+RULES: tuple[Rule, ...] = (sources, pairing, block, width)

@@ -1,0 +1,113 @@
+"""Identification reads off the conventions of every right implementation of the zoo."""
+
+import pytest
+
+from ropespec import reference
+from ropespec.conformance.identify import Name, Pairing, Source, convention, diagnose, identify
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.zoo import Right, zoo
+
+RIGHT = [entry for entry in zoo() if isinstance(entry, Right)]
+BARE = frozenset()
+
+
+@pytest.fixture
+def found_of(checks):
+    """Return a function that identifies an entry in this process."""
+    in_process = type(checks.trial({}).session)
+
+    def find(entry, **claims):
+        profile = Profile.from_mapping(claims) if claims else entry.profile
+        return identify(in_process({"apply_rotary": entry.function}, profile, BARE, entry.target))
+
+    return find
+
+
+@pytest.mark.parametrize("entry", RIGHT, ids=lambda entry: entry.name)
+def test_the_conventions_of_a_right_implementation_are_read_off(entry, found_of):
+    """Pairing, axes, base, rotary_dim and precision are those it was written with."""
+    found, profile = found_of(entry), entry.profile
+    pairing = Pairing.INTERLEAVED if profile.layouts[0] else Pairing.HALF
+
+    assert found.value(Name.PAIRING) is pairing
+    assert found.value(Name.AXES) == profile.axes
+    assert found.value(Name.BASE) == profile.base
+    assert found.value(Name.DIRECTION) == "counter-clockwise"
+    assert found.value(Name.ROTARY_DIM) == profile.rotary_dim or (
+        profile.rotary_dim is None and found.value(Name.ROTARY_RULE) == "all"
+    )
+    assert found.value(Name.TOKENS) is Source.OWN
+    assert found.value(Name.POSITION_OFFSET) == 0
+    assert found.value(Name.GAIN) == pytest.approx(1, abs=1e-3)
+    assert dict(found.value(Name.PRECISION)) == dict(entry.measured)
+
+
+@pytest.mark.parametrize("entry", RIGHT, ids=lambda entry: entry.name)
+def test_nothing_is_diagnosed_in_a_right_implementation(entry, found_of):
+    """No mistake is named where there is none."""
+    assert diagnose(found_of(entry), entry.profile) == ()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [e for e in RIGHT if not e.claims.get("shared_positions") and e.profile.axes != "shd"],
+    ids=lambda entry: entry.name,
+)
+def test_the_conventions_are_found_without_any_claim(entry, found_of):
+    """Only the sizes and dtypes it accepts are said; the profile found is the one claimed."""
+    own = entry.profile
+    given = {"dtypes": own.dtypes, "head_dims": own.head_dims, "max_position": own.max_position}
+    found = found_of(entry, interleaved=not own.layouts[0], **given)
+    profile = convention(found, Profile.from_mapping({"interleaved": True} | given), given)
+
+    assert (profile.layouts, profile.axes, profile.base) == (own.layouts, own.axes, own.base)
+    assert diagnose(found, profile) == ()
+
+
+def test_orders_of_axes_that_do_as_well_are_named(found_of):
+    """A rotation that broadcasts takes (B, S, H, D) as well as (S, H, D)."""
+    (entry,) = (one for one in RIGHT if one.name == "shd_order")
+
+    assert set(found_of(entry).value(Name.AXES_ACCEPTED)) == {"shd", "bshd"}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("usual_half", "--half"),
+        ("usual_interleaved", "--interleaved"),
+        ("bhsd_order", "--half --axes bhsd"),
+        ("exp_log_frequencies", "--half --base 500000"),
+        ("partial_rotary", "--half --rotary-dim 8 --head-dim 24"),
+        ("shared_vector", "--half --shared-positions"),
+        ("growing_table", "--half --no-negative-positions"),
+    ],
+)
+def test_the_command_line_says_what_was_found(name, words, found_of):
+    """`command` gives the options that differ from the defaults."""
+    (entry,) = (one for one in RIGHT if one.name == name)
+    line = found_of(entry).command("my.py:f")
+
+    assert line == f"ropespec check my.py:f {words}"
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_the_reference_is_identified_with_all_its_keywords(interleaved, checks):
+    """A module with keywords is read under the ones its profile claims, and obeys them."""
+    functions = {"apply_rotary": reference.apply_rotary}
+    profile = Profile.from_mapping({"interleaved": interleaved, "base": 5e5, "rotary_dim": 16})
+    found = identify(type(checks.trial({}).session)(functions, profile))
+
+    assert found.value(Name.PAIRING) is (Pairing.INTERLEAVED if interleaved else Pairing.HALF)
+    assert (found.value(Name.BASE), found.value(Name.ROTARY_DIM)) == (5e5, 16)
+    assert found.value(Name.FLAGS) == ()
+
+
+def test_facts_come_in_one_order_with_sentences_and_certainties(found_of):
+    """A fact has a name of the vocabulary, once, a certainty in [0, 1] and a sentence."""
+    found = found_of(RIGHT[0])
+    names = [fact.name for fact in found]
+
+    assert names == sorted(set(names), key=list(Name).index)
+    assert all(0 < fact.certainty <= 1 and fact.sentence.endswith(".") for fact in found)
+    assert found.as_dict()["command"] == found.command()
