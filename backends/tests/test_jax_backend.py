@@ -10,7 +10,7 @@ import pytest
 
 import ropespec.backends.jax as backend
 from ropespec import reference
-from ropespec.backends.jax.arrays import limbs_of
+from ropespec.backends.jax.arrays import both_limbs, limbs_of
 
 DTYPES = ("float16", "bfloat16", "float32")
 LAYOUTS = pytest.mark.parametrize("interleaved", [True, False], ids=["interleaved", "half"])
@@ -152,7 +152,7 @@ def test_limbs_of_every_integer_dtype(kind):
     values = np.array([info.min, 0, 1, info.max], dtype=kind)
     expected = [int(v) % 2**64 for v in values]
     for positions in (values, jnp.asarray(values)):
-        low, high = (np.asarray(limb) for limb in limbs_of(positions))
+        low, high = (np.asarray(limb) for limb in both_limbs(limbs_of(positions)))
         assert [int(b) << 32 | int(a) for a, b in zip(low, high, strict=True)] == expected
 
 
@@ -160,10 +160,10 @@ def test_limbs_of_int64():
     """The same for int64, in NumPy without and in JAX with x64."""
     values = np.array([-(2**63), -1, 2**32, 2**63 - 1])
     expected = [int(v) % 2**64 for v in values]
-    low, high = (np.asarray(limb) for limb in limbs_of(values))
+    low, high = (np.asarray(limb) for limb in both_limbs(limbs_of(values)))
     assert [int(b) << 32 | int(a) for a, b in zip(low, high, strict=True)] == expected
     with jax.enable_x64(True):
-        low, high = (np.asarray(limb) for limb in limbs_of(jnp.asarray(values)))
+        low, high = (np.asarray(limb) for limb in both_limbs(limbs_of(jnp.asarray(values))))
     assert [int(b) << 32 | int(a) for a, b in zip(low, high, strict=True)] == expected
 
 

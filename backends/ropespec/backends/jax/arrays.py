@@ -23,6 +23,7 @@ __all__ = [
     "Limbs",
     "Positions",
     "arithmetic",
+    "both_limbs",
     "check_array",
     "check_floats",
     "default_dtype",
@@ -77,16 +78,17 @@ def positions_of(value: object, name: str = "positions") -> Positions:
     return read_positions(value, name)
 
 
-def limbs_of(positions: Positions) -> Limbs:
-    """Split positions into two limbs, in two's complement.
+def limbs_of(positions: Positions) -> Limbs | Array:
+    """Split positions of NumPy into two limbs, in two's complement; leave those of JAX.
 
     NumPy integers are split in NumPy: an int64 that becomes a `jax.Array` outside x64 wraps.
+    Integers of JAX are split by `both_limbs`, inside the program that uses them.
     """
     if isinstance(positions, np.ndarray):
         wide = positions.astype(np.int64).view(np.uint64)
         low, high = wide & np.uint64(2**32 - 1), wide >> np.uint64(32)
         return jax.device_put(low.astype(np.uint32)), jax.device_put(high.astype(np.uint32))
-    return _limbs(positions)
+    return positions
 
 
 def traced(*static: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -97,9 +99,10 @@ def traced(*static: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     )
 
 
-@traced()
-def _limbs(positions: Array) -> Limbs:
-    """Split integers of JAX by their bits; compiled, for one program instead of one a step."""
+def both_limbs(positions: Limbs | Array) -> Limbs:
+    """Split integers of JAX by their bits; limbs stay as they are."""
+    if isinstance(positions, tuple):
+        return positions
     if positions.dtype == np.int64:
         both = lax.bitcast_convert_type(positions, jnp.uint32)
         return both[..., 0], both[..., 1]

@@ -2,7 +2,7 @@
 
 from jax import lax
 
-from ropespec.backends.jax.arrays import Array, arithmetic, check_array, check_floats
+from ropespec.backends.jax.arrays import Array, arithmetic, check_array, check_floats, traced
 from ropespec.backends.jax.rotation import join_pairs, split_pairs
 from ropespec.spec.arguments import check_complex, check_dim
 
@@ -31,7 +31,7 @@ def to_complex(x: Array) -> Array:
     """
     found = check_floats("x", x, ndim=1)
     check_dim(found.shape[-1], "head_dim")
-    return lax.complex(*split_pairs(x.astype(arithmetic(x.dtype)), interleaved=True))
+    return _to_complex(x)
 
 
 def from_complex(z: Array) -> Array:
@@ -56,4 +56,14 @@ def from_complex(z: Array) -> Array:
     """
     check_array("z", z)
     check_complex("z", z, ndim=1)
+    return _from_complex(z)
+
+
+@traced()
+def _to_complex(x: Array) -> Array:
+    return lax.complex(*split_pairs(x.astype(arithmetic(x.dtype)), interleaved=True))
+
+
+@traced()
+def _from_complex(z: Array) -> Array:
     return join_pairs(z.real, z.imag, interleaved=True)

@@ -1,9 +1,19 @@
 """The decay curve (chapter `decay`)."""
 
+from typing import Any
+
 import jax.numpy as jnp
+import numpy as np
 from numpy.typing import ArrayLike
 
-from ropespec.backends.jax.arrays import Array, default_dtype, limbs_of, positions_of
+from ropespec.backends.jax.arrays import (
+    Array,
+    Limbs,
+    default_dtype,
+    limbs_of,
+    positions_of,
+    traced,
+)
 from ropespec.backends.jax.frequencies import turns_of, unit_circle
 from ropespec.spec.arguments import check_base, check_dim
 
@@ -37,5 +47,11 @@ def decay_bound(offsets: ArrayLike, dim: int, base: float = 10000.0) -> Array:
     """
     m = positions_of(offsets, "offsets")
     dim, base = check_dim(dim), check_base(base)
-    cos, sin = unit_circle(limbs_of(m), turns_of(dim, base), default_dtype())
+    return _mean_of_sums(limbs_of(m), turns_of(dim, base), default_dtype())
+
+
+@traced("dtype")
+def _mean_of_sums(offsets: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> Array:
+    """Mean over j of abs(S_j), S_j the sum of the first j points of the unit circle."""
+    cos, sin = unit_circle(offsets, turn, dtype)
     return jnp.hypot(jnp.cumsum(cos, axis=-1), jnp.cumsum(sin, axis=-1)).mean(axis=-1)

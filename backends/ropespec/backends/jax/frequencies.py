@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ropespec.backends.jax.arrays import (
     Array,
     Limbs,
+    both_limbs,
     check_array,
     default_dtype,
     limbs_of,
@@ -113,9 +114,9 @@ def turns_of(dim: int, base: float) -> Limbs:
 
 
 @traced("dtype")
-def unit_circle(positions: Limbs, turn: Limbs, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+def unit_circle(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> tuple[Array, Array]:
     """Return cos and sin of m * theta_i in float32 or float64: positions.shape + (dim/2,)."""
-    low, high = _phase(positions, turn)
+    low, high = _phase(both_limbs(positions), turn)
     # The nearest quarter turn, and what is left: rest * 2^-32 + low * 2^-64 turns, an eighth of a
     # turn at most.
     quarter = (high + np.uint32(2**29)) >> 30

@@ -111,7 +111,9 @@ def _project_rotated(
 
 
 @traced("interleaved")
-def _rotated(x: Array, positions: Limbs, turn: Limbs, weight: Array, *, interleaved: bool) -> Array:
+def _rotated(
+    x: Array, positions: Limbs | Array, turn: Limbs, weight: Array, *, interleaved: bool
+) -> Array:
     projected = _project(x, weight)
     return rotate(projected, positions, turn, interleaved=interleaved).astype(x.dtype)
 

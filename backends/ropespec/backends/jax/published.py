@@ -1,11 +1,14 @@
 """The code functions of document 004, corrected where they do not run (chapter `published`)."""
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from ropespec.backends.jax.arrays import (
     Array,
+    Limbs,
     arithmetic,
     check_array,
     default_dtype,
@@ -112,7 +115,7 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
     """
     dim, end, base = check_dim(dim), check_size("end", end), check_base(theta, "theta")
     turn = turns_of(dim, base)
-    return lax.complex(*unit_circle(limbs_of(np.arange(end)), turn, default_dtype()))
+    return _cis(limbs_of(np.arange(end)), turn, default_dtype())
 
 
 def reshape_for_broadcast(freqs_cis: Array, x: Array) -> Array:
@@ -174,6 +177,12 @@ def apply_rotary_emb(xq: Array, xk: Array, freqs_cis: Array) -> tuple[Array, Arr
     return _multiply(xq, freqs_cis), _multiply(xk, freqs_cis)
 
 
+@traced("dtype")
+def _cis(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> Array:
+    return lax.complex(*unit_circle(positions, turn, dtype))
+
+
+@traced()
 def _rope_one(x: Array) -> Array:
     rows = x.swapaxes(1, 2)
     return apply_rotary(rows, np.arange(x.shape[2]), interleaved=True).swapaxes(1, 2)

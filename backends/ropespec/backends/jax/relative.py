@@ -68,7 +68,7 @@ def relative_score(
 
 
 @traced("interleaved")
-def _score(q: Array, k: Array, offset: Limbs, turn: Limbs, *, interleaved: bool) -> Array:
+def _score(q: Array, k: Array, offset: Limbs | Array, turn: Limbs, *, interleaved: bool) -> Array:
     """sum_i cos (q1 k1 + q2 k2) + sin (q2 k1 - q1 k2) over the pairs."""
     work = arithmetic(q.dtype)
     q1, q2 = split_pairs(q.astype(work), interleaved=interleaved)

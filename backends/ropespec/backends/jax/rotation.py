@@ -1,6 +1,6 @@
 """The rotation R_m x in its dense, sparse and complex forms (chapter `rotation`)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -72,8 +72,7 @@ def rotation_matrix(
     m = positions_of(positions)
     dim = check_dim(dim)
     interleaved, base = check_flag("interleaved", interleaved), check_base(base)
-    cos, sin = unit_circle(limbs_of(m), turns_of(dim, base), default_dtype())
-    return _matrix(cos, sin, interleaved=interleaved)
+    return _matrices(limbs_of(m), turns_of(dim, base), default_dtype(), interleaved=interleaved)
 
 
 def apply_rotary_dense(
@@ -170,7 +169,7 @@ def interleaved_to_half(x: Array) -> Array:
         If `x` has no axis, or an odd or zero number of components.
     """
     check_dim(check_floats("x", x, ndim=1).shape[-1], "head_dim")
-    return join_pairs(*split_pairs(x, interleaved=True), interleaved=False)
+    return _reordered(x, interleaved=True)
 
 
 def half_to_interleaved(x: Array) -> Array:
@@ -179,7 +178,7 @@ def half_to_interleaved(x: Array) -> Array:
     Parameters, result and errors as in `interleaved_to_half`.
     """
     check_dim(check_floats("x", x, ndim=1).shape[-1], "head_dim")
-    return join_pairs(*split_pairs(x, interleaved=False), interleaved=True)
+    return _reordered(x, interleaved=False)
 
 
 def split_pairs(x: Array, *, interleaved: bool) -> tuple[Array, Array]:
@@ -199,7 +198,7 @@ def join_pairs(first: Array, second: Array, *, interleaved: bool) -> Array:
     return jnp.stack((first, second), axis=-1).reshape(*lead, 2 * half)
 
 
-def rotate(x: Array, positions: Limbs, turn: Limbs, *, interleaved: bool) -> Array:
+def rotate(x: Array, positions: Limbs | Array, turn: Limbs, *, interleaved: bool) -> Array:
     """R_m x for x (..., S, H, D) in float32 or float64, all components, without any check."""
     cos, sin = unit_circle(positions, turn, x.dtype)
     cos, sin = cos[..., None, :], sin[..., None, :]  # all heads of a token share its angles
@@ -212,7 +211,7 @@ def rotate(x: Array, positions: Limbs, turn: Limbs, *, interleaved: bool) -> Arr
 class _Call(NamedTuple):
     """The checked arguments of one rotation."""
 
-    positions: Limbs
+    positions: Limbs | Array
     turn: Limbs
     interleaved: bool
     rotary_dim: int
@@ -230,13 +229,15 @@ def _read(
 
 
 @traced("interleaved", "dim")
-def _apply(x: Array, positions: Limbs, turn: Limbs, interleaved: bool, dim: int) -> Array:
+def _apply(x: Array, positions: Limbs | Array, turn: Limbs, interleaved: bool, dim: int) -> Array:
     head = x[..., :dim].astype(arithmetic(x.dtype))
     return _with_tail(rotate(head, positions, turn, interleaved=interleaved), x)
 
 
 @traced("interleaved", "dim")
-def _apply_dense(x: Array, positions: Limbs, turn: Limbs, interleaved: bool, dim: int) -> Array:
+def _apply_dense(
+    x: Array, positions: Limbs | Array, turn: Limbs, interleaved: bool, dim: int
+) -> Array:
     head = x[..., :dim].astype(arithmetic(x.dtype))
     finite = jnp.isfinite(head)
     cos, sin = unit_circle(positions, turn, head.dtype)
@@ -249,11 +250,24 @@ def _apply_dense(x: Array, positions: Limbs, turn: Limbs, interleaved: bool, dim
 
 
 @traced("dim")
-def _apply_complex(x: Array, positions: Limbs, turn: Limbs, dim: int) -> Array:
+def _apply_complex(x: Array, positions: Limbs | Array, turn: Limbs, dim: int) -> Array:
     head = x[..., :dim].astype(arithmetic(x.dtype))
     unit = lax.complex(*unit_circle(positions, turn, head.dtype))
     turned = lax.complex(*split_pairs(head, interleaved=True)) * unit[..., None, :]
     return _with_tail(join_pairs(turned.real, turned.imag, interleaved=True), x)
+
+
+@traced("interleaved")
+def _reordered(x: Array, *, interleaved: bool) -> Array:
+    """Put pairs of this layout into the other."""
+    return join_pairs(*split_pairs(x, interleaved=interleaved), interleaved=not interleaved)
+
+
+@traced("dtype", "interleaved")
+def _matrices(
+    positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any], *, interleaved: bool
+) -> Array:
+    return _matrix(*unit_circle(positions, turn, dtype), interleaved=interleaved)
 
 
 @traced("interleaved")

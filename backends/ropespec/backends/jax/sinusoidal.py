@@ -1,8 +1,18 @@
 """The absolute embedding of the Transformer paper (chapter `sinusoidal`)."""
 
+from typing import Any
+
+import numpy as np
 from numpy.typing import ArrayLike
 
-from ropespec.backends.jax.arrays import Array, default_dtype, limbs_of, positions_of
+from ropespec.backends.jax.arrays import (
+    Array,
+    Limbs,
+    default_dtype,
+    limbs_of,
+    positions_of,
+    traced,
+)
 from ropespec.backends.jax.frequencies import turns_of, unit_circle
 from ropespec.backends.jax.rotation import join_pairs
 from ropespec.spec.arguments import check_base, check_dim
@@ -36,5 +46,10 @@ def sinusoidal_embedding(positions: ArrayLike, dim: int, base: float = 10000.0) 
     """
     m = positions_of(positions)
     dim, base = check_dim(dim), check_base(base)
-    cos, sin = unit_circle(limbs_of(m), turns_of(dim, base), default_dtype())
+    return _embedding(limbs_of(m), turns_of(dim, base), default_dtype())
+
+
+@traced("dtype")
+def _embedding(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> Array:
+    cos, sin = unit_circle(positions, turn, dtype)
     return join_pairs(sin, cos, interleaved=True)

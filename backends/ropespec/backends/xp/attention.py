@@ -25,7 +25,7 @@ def masked_softmax(xp: Namespace, scores: Array, mask: Array | None) -> Array:
     return weights
 
 
-def attention(  # noqa: PLR0913  # the shared signature
+def attention(  # the shared signature
     xp: Namespace,
     q: Array,
     k: Array,

@@ -77,7 +77,8 @@ def not_a_number(trial: Trial, case: Case) -> Finding:
         return finding
     touched = np.zeros(x.shape, dtype=bool)
     touched[tuple(places[:3])] = _reached(trial, case, places[3])
-    clean = np.where(touched, 0.0, x.astype(np.float64)).astype(x.dtype)
+    clean = x.copy()
+    clean[tuple(places)] = 0.0
     alone = trial.rotate(case, clean, positions).astype(np.float64)
     allowed = 2 * trial.allowed(case, clean, positions)
     message = f"{x[tuple(places)]} in component {places[3]} reaches outside its pair"
