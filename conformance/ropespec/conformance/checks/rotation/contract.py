@@ -1,6 +1,7 @@
 """Checks of what a caller may rely on: tail, NaN, dtype, empty axes, errors (ROT-14 to ROT-21)."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, basis, called, wrong_shape
@@ -90,14 +91,14 @@ def not_a_number(trial: Trial, case: Case) -> Finding:
     ).after(call)
 
 
-def _reached(trial: Trial, case: Case, component: int) -> np.ndarray:
+def _reached(trial: Trial, case: Case, component: int) -> NDArray[np.bool_]:
     """Components that may hold NaN: the pair, and what a unit vector reaches in the subject.
 
     A wrong pairing is the business of ROT-6 and ROT-7; here it is followed.
     """
     index = np.arange(case.head_dim)
     pair = index // 2 if case.interleaved else index % (case.dim // 2)
-    own = (pair == pair[component]) & (index < case.dim)
+    own: NDArray[np.bool_] = (pair == pair[component]) & (index < case.dim)
     away_from_zero = np.ones((case.batch, case.seq), dtype=np.int64)
     unit = trial.rotate(case, basis(case, component), away_from_zero)
     if unit.shape != case.shape:
