@@ -9,6 +9,7 @@ from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, called
 from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Finding, compare
+from ropespec.conformance.judge.precision import STAGES, Precision
 from ropespec.conformance.judge.rotation import from_pairs
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
@@ -53,14 +54,24 @@ def _name_the_class(trial: Trial, case: Case, finding: Finding) -> Finding:
     if standing:
         allowed = f"`{declared}` is claimed" if declared else f"x is {case.dtype}"
         best = standing[0]
-        message = f"the error is that of `{best.name}` ({best.sentence}), and {allowed}"
+        message = f"{_overran(trial, case, best, finding)} ({best.sentence}), and {allowed}"
     elif suspects:
         names = " or ".join(f"`{item.name}` ({item.sentence})" for item in suspects[:2])
-        message = f"the error is that of {names}"
+        times = f"{finding.ratio:.2g} times"
+        message = f"the angle overran its budget by {times}: the error is that of {names}"
     else:
         message = "no precision class explains the error: it is not a matter of rounding"
         return dataclasses.replace(finding, message=message, general=True)
     return dataclasses.replace(finding, message=message)
+
+
+def _overran(trial: Trial, case: Case, best: Precision, finding: Finding) -> str:
+    """Say which stages the class that fits chooses worse than the one that is allowed."""
+    allowed = trial.loosest(case.dtype)
+    worse = [stage for stage in STAGES if getattr(best, stage) != getattr(allowed, stage)]
+    stages = " and ".join(worse) or "store"
+    times = f"{finding.ratio:.2g} times"
+    return f"{stages} overran the budget by {times}: the error is that of `{best.name}`"
 
 
 @check(

@@ -5,8 +5,8 @@ Let the computed angle be off by at most D, the table by a relative `relative` a
 `absolute`, the products and the sum by the unit roundoff of their dtype, the store by that of x's.
 Then each stage adds one term, and their sum bounds the error of the element:
 
-* angle: min(D |y_other| + D^2 r / 2, 2 sin(min(D, pi)/2) r), r = hypot(x1, x2): a Taylor step, or
-  the chord of the circle;
+* angle: min(D |y_other| + D^2 r / 2, 2 sin(min(D, pi)/2) r), r = A hypot(x1, x2): a Taylor step,
+  or the chord of the circle (A is the attention factor, 1 in plain RoPE);
 * table: relative * T_D + absolute (|x1| + |x2|), where T_D bounds |x1 C| + |x2 S| at the computed
   angle;
 * arithmetic: the roundings of two products and a sum, in any order of contraction;
@@ -78,6 +78,7 @@ class Pairs(NamedTuple):
     sin: Float
     position: Float
     theta: Float
+    gain: float = 1.0  # what cos and sin are multiplied by: the attention factor A
 
 
 class Budget(NamedTuple):
@@ -116,6 +117,8 @@ def angle_error(
         Constants of the mathematical library.
     """
     a = position * theta
+    if kind == "exact":
+        return np.zeros_like(a)
     exponent = -np.log(theta)  # what a rounded exponent or logarithm of the base is multiplied by
     if kind == "float64":
         # 2^-64 of a turn is the grid of a 64-bit phase; an angle reduced below half a turn is
@@ -133,16 +136,22 @@ def angle_error(
             return np.maximum(general, (index + 1) * (1 + machine.power) * _U32 * a + rounded * a)
         case "fast":
             return (36 + 3 * exponent) * _U32 * a + rounded * a
+    return general + _defect(kind, position, a)
+
+
+def _defect(kind: str, position: Float, a: Float) -> Float:
+    """What a class that is a defect adds to the error of a float32 angle."""
+    match kind:
         case "tf32":
-            return general + 2.01 * UNIT_ROUNDOFF["tf32"] * a
+            return 2.01 * UNIT_ROUNDOFF["tf32"] * a
         case "bf16-inv_freq":
-            return general + 1.01 * UNIT_ROUNDOFF["bfloat16"] * a
+            return 1.01 * UNIT_ROUNDOFF["bfloat16"] * a
         case "float16-inv_freq":
-            return general + 1.01 * UNIT_ROUNDOFF["float16"] * a + 2.0**-25 * position
+            return 1.01 * UNIT_ROUNDOFF["float16"] * a + 2.0**-25 * position
         case "bf16-angles":
-            return general + 3.03 * UNIT_ROUNDOFF["bfloat16"] * a
+            return 3.03 * UNIT_ROUNDOFF["bfloat16"] * a
         case "float16-angles":
-            return general + 3.03 * UNIT_ROUNDOFF["float16"] * a + 2.0**-24 * (position + 1)
+            return 3.03 * UNIT_ROUNDOFF["float16"] * a + 2.0**-24 * (position + 1)
     raise ValueError(f"kind must be the angle of a precision class; got {kind!r}")
 
 
@@ -175,7 +184,7 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     c, s = np.abs(pairs.cos), np.abs(pairs.sin)
     first, second = np.abs(pairs.x1), np.abs(pairs.x2)
     size = first + second
-    radius = np.hypot(first, second)
+    radius = pairs.gain * np.hypot(first, second)
     y1 = np.abs(pairs.x1 * pairs.cos - pairs.x2 * pairs.sin)
     y2 = np.abs(pairs.x1 * pairs.sin + pairs.x2 * pairs.cos)
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2) * radius
@@ -183,7 +192,7 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
 
     def stages(own: Float, other: Float, direct: Float, crossed: Float) -> list[Float]:
         angle = np.minimum(off * other + curve * radius, chord)
-        products = np.minimum(radius, direct + off * crossed + curve * size)
+        products = np.minimum(radius, direct + off * crossed + pairs.gain * curve * size)
         table = relative * products + absolute * size
         lost = angle + table
         rounded = unit * (1 + unit) * ((1 + relative) * products + absolute * size)
@@ -238,6 +247,8 @@ def _table(
     precision: Precision, arithmetic: str, working: str, machine: Machine
 ) -> tuple[float, float]:
     """Relative and absolute error of a table entry."""
+    if precision.table == "exact":
+        return 0.0, 0.0
     made = (
         3 * _U64
         if working == "float64" and precision.table is None

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 __all__ = [
     "DEFECTS",
+    "EXPLICIT_TABLES",
     "PRECISIONS",
+    "STAGES",
     "UNIT_ROUNDOFF",
     "Precision",
     "arithmetic_dtype",
@@ -117,6 +119,14 @@ DEFECTS = _by_name(
     ),
 )
 """Classes that always fail, by name: the error they allow grows with the position."""
+
+EXPLICIT_TABLES = Precision(
+    "explicit-tables", "exact", "exact", None, "cos and sin are given, in their final dtype"
+)
+"""For an operation that is handed its tables: only arithmetic and store may lose anything."""
+
+STAGES = ("angle", "table", "arithmetic")
+"""The choices of a class beside the dtype of x, in the order in which they happen."""
 
 _FLOAT32 = ("float64-angles", "float32-angles", "float32-recurrence", "fast-sincos")
 _LEGITIMATE = {

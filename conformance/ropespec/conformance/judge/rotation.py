@@ -67,16 +67,17 @@ class Rotation:
         interleaved: bool,
         base: float,
         rotary_dim: int | None = None,
+        gain: float = 1.0,
     ) -> "Rotation":
-        """Rotate x of shape (B, S, H, D) by positions of shape (B, S)."""
+        """Rotate x of shape (B, S, H, D) by positions of shape (B, S); cos and sin times `gain`."""
         dim = x.shape[-1] if rotary_dim is None else rotary_dim
         exact = x.astype(np.float64)
-        cos, sin = oracle.cos_sin(positions[..., None], dim, base)
+        cos, sin = (gain * part for part in oracle.cos_sin(positions[..., None], dim, base))
         x1, x2 = pairs_of(exact, dim, interleaved=interleaved)
         with np.errstate(invalid="ignore"):
             y1, y2 = x1 * cos - x2 * sin, x1 * sin + x2 * cos
         magnitude = np.abs(positions.astype(np.float64))[..., None, None]
-        pairs = Pairs(x1, x2, cos, sin, magnitude, oracle.frequencies(dim, base))
+        pairs = Pairs(x1, x2, cos, sin, magnitude, oracle.frequencies(dim, base), gain)
         tail = exact[..., dim:]
         y = from_pairs(y1, y2, tail, interleaved=interleaved)
         return cls(y, pairs, tail, interleaved, x.dtype.name)

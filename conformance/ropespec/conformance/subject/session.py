@@ -334,6 +334,11 @@ class Session:
         )
         return self._rotated(reply, sent)
 
+    def refresh(self) -> None:
+        """End the worker; the next call starts a fresh one, which remembers nothing."""
+        if self._worker is not None:
+            self._worker.close()
+
     def close(self) -> None:
         """End the worker; may be called again."""
         worker, self._worker = self._worker, None
