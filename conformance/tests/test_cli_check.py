@@ -231,7 +231,8 @@ def test_the_missing_pairing_comes_with_a_way_to_find_out(capsys):
     """Both options are explained where one of them is missing."""
     _, _, err = said(capsys, "bare_rope.py:right")
 
-    assert "--interleaved for pairs (2i, 2i+1) or --half for pairs (i, i+d/2); in doubt" in err
+    assert "--interleaved for pairs (2i, 2i+1) or --half for pairs (i, i+d/2)" in err
+    assert "`ropespec identify` finds out which" in err
 
 
 def test_a_framework_that_is_not_installed_is_named(capsys, monkeypatch):

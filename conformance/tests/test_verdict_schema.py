@@ -99,6 +99,7 @@ def test_a_document_has_what_scripts_rely_on():
         "message": "",
         "counterexample": None,
         "general": False,
+        "diagnosis": [],
         "seconds": 0.0,
     }
     assert second["worst"] == "inf"

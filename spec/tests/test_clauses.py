@@ -20,6 +20,7 @@ PREFIXES = {
     "published": "PUB",
     "errata": "ERR",
     "judging": "JDG",
+    "diagnosis": "DIA",
 }
 
 

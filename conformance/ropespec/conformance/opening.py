@@ -13,7 +13,7 @@ __all__ = ["merged_profile", "open_subject"]
 ALIASES = {"dtype": "dtypes", "head_dim": "head_dims", "interleaved": "layouts"}
 HOW_TO_PAIR = (
     "does not say how it pairs components: give --interleaved for pairs (2i, 2i+1) or --half for "
-    "pairs (i, i+d/2); in doubt check with each, at most one of them conforms"
+    "pairs (i, i+d/2); `ropespec identify` finds out which"
 )
 
 

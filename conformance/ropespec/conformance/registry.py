@@ -16,6 +16,9 @@ Judge = Callable[[Trial, Case], Finding]
 Applies = Callable[[Trial], str | None]
 Explain = Callable[[Trial, Case, Finding], Finding]
 
+EVERY_DTYPE = frozenset({"dtype", "gradient", "identity", "precision", "tail", "value"})
+"""Words of checks that draw every dtype even where each one is compiled anew; laws need but one."""
+
 _registered: dict[str, "Check"] = {}
 
 
@@ -60,6 +63,11 @@ class Check:
     share: float
     explain: Explain | None
     general: bool
+
+    @property
+    def every_dtype(self) -> bool:
+        """Whether it is about numbers or dtypes, and not about a law that all dtypes share."""
+        return self.id.rpartition(".")[2] in EVERY_DTYPE
 
     def reason_to_skip(self, trial: Trial) -> str | None:
         """Return why the check does not run on this subject, or None if it does."""
@@ -123,6 +131,8 @@ def check(
 def all_checks() -> tuple[Check, ...]:
     """All checks in the order of the clauses, checks of one clause as registered."""
     for chapter in CHAPTERS:
+        if chapter == "diagnosis":
+            continue  # it is about this suite
         importlib.import_module(f"ropespec.conformance.checks.{chapter}")
     order = {clause_id: index for index, clause_id in enumerate(clauses())}
     return tuple(sorted(_registered.values(), key=lambda item: order.get(item.clause, len(order))))

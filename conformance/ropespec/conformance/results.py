@@ -6,7 +6,7 @@ from typing import Any
 
 from ropespec.conformance.judge.precision import PRECISIONS
 
-__all__ = ["CheckResult", "Counterexample", "Status", "Verdict"]
+__all__ = ["CheckResult", "Counterexample", "Diagnosis", "Status", "Verdict"]
 
 
 class Status(StrEnum):
@@ -53,6 +53,37 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The name of a mistake.
+
+    Attributes
+    ----------
+    id : str
+        In the catalogue of real defects; empty for a mistake that is not in it.
+    name : str
+        In a few words; `unknown` if nothing fits.
+    sentence : str
+        What was found and the remedy.
+    certainty : float
+        In [0, 1]; split where two mistakes cannot be told apart.
+    """
+
+    id: str
+    name: str
+    sentence: str
+    certainty: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "sentence": self.sentence,
+            "certainty": self.certainty,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult:
     """One check of one subject.
 
@@ -76,6 +107,8 @@ class CheckResult:
         For a failure that has one.
     general : bool
         Whether it fails with almost any mistake, and so points at none in particular.
+    diagnosis : tuple of Diagnosis
+        For a failure, the mistakes that explain it.
     seconds : float
         Time spent.
     """
@@ -90,6 +123,7 @@ class CheckResult:
     message: str = ""
     counterexample: Counterexample | None = None
     general: bool = False
+    diagnosis: tuple[Diagnosis, ...] = ()
     seconds: float = 0.0
 
 
@@ -113,6 +147,8 @@ class Verdict:
         Versions and machine.
     duration : float
         Seconds.
+    diagnosis : tuple of Diagnosis
+        The mistakes that explain the failures, the surest first; empty if it conforms.
     """
 
     subject: str
@@ -122,6 +158,7 @@ class Verdict:
     checks: tuple[CheckResult, ...]
     environment: dict[str, str] = field(default_factory=dict)
     duration: float = 0.0
+    diagnosis: tuple[Diagnosis, ...] = ()
 
     @property
     def precision(self) -> str:

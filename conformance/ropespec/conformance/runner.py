@@ -14,6 +14,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 
 from ropespec.conformance.case import Case, cases
 from ropespec.conformance.evidence import counterexample
+from ropespec.conformance.identify import diagnose, identify
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.document import version
@@ -28,7 +29,7 @@ from ropespec.conformance.subject.session import (
 from ropespec.conformance.trial import Trial
 from ropespec.spec import CHAPTERS, clauses
 
-__all__ = ["Plan", "run", "run_check", "select"]
+__all__ = ["Plan", "explained", "run", "run_check", "select"]
 
 EXAMPLES = 24
 EXAMPLES_COMPILED = 14  # where every new shape is compiled, cases are dear
@@ -136,15 +137,46 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
         results.append(result)
         if on_result is not None:
             on_result(result, index, len(checks))
-    return Verdict(
+    verdict = Verdict(
         subject=session.target,
         profile=session.profile.as_dict(),
         seed=plan.seed,
         precision_by_dtype=trial.measured.best(),
         checks=tuple(results),
         environment=_environment(session),
-        duration=time.perf_counter() - began,
     )
+    return replace(explained(session, verdict), duration=time.perf_counter() - began)
+
+
+def explained(session: Session, verdict: Verdict) -> Verdict:
+    """Follow failures by identification: if the subject is a known mistake, say which.
+
+    Parameters
+    ----------
+    session : Session
+        The subject.
+    verdict : Verdict
+        What the checks found.
+
+    Returns
+    -------
+    Verdict
+        With the diagnosis, at the top and with each failed check; unchanged if it conforms, or if
+        the subject is lost or offers no rotation to be identified.
+    """
+    lost = any(result.status in (Status.CRASH, Status.TIMEOUT) for result in verdict.checks)
+    if verdict.conforms or lost or "apply_rotary" not in session.offers:
+        return verdict
+    try:
+        found = identify(session)
+    except SubjectError:
+        return verdict
+    names = diagnose(found, session.profile, verdict.checks)
+    checks = tuple(
+        result if result.status.conforms else replace(result, diagnosis=names)
+        for result in verdict.checks
+    )
+    return replace(verdict, checks=checks, diagnosis=names)
 
 
 def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
@@ -154,7 +186,8 @@ def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
         return _result(item, Status.SKIP, message=reason)
     log = _Log()
     keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
-    each = EXAMPLES_COMPILED if trial.profile.array == "jax" else EXAMPLES
+    compiled = trial.profile.array == "jax"
+    each = EXAMPLES_COMPILED if compiled else EXAMPLES
     examples = max(1, round(each * item.share)) * (FULL if plan.full else 1)
 
     def body(case: Case) -> None:
@@ -169,7 +202,10 @@ def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
         log.failed = (case, outcome)
         raise _FailedError
 
-    drawn = given(case=cases(trial.profile, keywords, item.space))(body)
+    claimed = trial.profile
+    if compiled and not item.every_dtype:
+        claimed = replace(claimed, dtypes=claimed.dtypes[:1])
+    drawn = given(case=cases(claimed, keywords, item.space))(body)
     number = zlib.crc32(item.id.encode()) ^ plan.seed
     with _quiet_storage(), suppress(_FailedError):
         seed(number)(_settings(examples)(drawn))()

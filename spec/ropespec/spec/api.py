@@ -24,6 +24,7 @@ CHAPTERS = (
     "published",
     "errata",
     "judging",
+    "diagnosis",
 )
 """The chapters of the specification, in reading order."""
 

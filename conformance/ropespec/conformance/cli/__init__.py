@@ -11,8 +11,11 @@ from typing import Any
 import click
 
 from ropespec.conformance.cli.check import check_command
+from ropespec.conformance.cli.compare import compare_command
+from ropespec.conformance.cli.identify import identify_command
 from ropespec.conformance.cli.spec import spec_command
 from ropespec.conformance.cli.status import CONFORMS, INTERRUPTED
+from ropespec.conformance.cli.zoo import zoo_command
 from ropespec.conformance.report.document import version
 
 __all__ = ["command", "main"]
@@ -53,6 +56,8 @@ def command(context: click.Context) -> None:
     \b
     ropespec check my_rope.py:apply --half     is my implementation right?
     ropespec check                             are the built-in backends?
+    ropespec identify my_rope.py:apply         which convention does it follow?
+    ropespec compare my_rope.py:apply numpy    do the two agree?
     ropespec spec                              the chapters and clauses
     ropespec spec ROT-6                        one clause, with formula and sources
     """  # noqa: D301  # click reads the character \b as "keep these lines"
@@ -61,7 +66,10 @@ def command(context: click.Context) -> None:
 
 
 command.add_command(check_command)
+command.add_command(identify_command)
+command.add_command(compare_command)
 command.add_command(spec_command)
+command.add_command(zoo_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

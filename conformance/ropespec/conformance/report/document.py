@@ -74,6 +74,7 @@ def _body(verdict: Verdict) -> dict[str, Any]:
     return {
         "subject": found["subject"],
         "conforms": verdict.conforms,
+        "diagnosis": found["diagnosis"],
         "profile": found["profile"],
         "seed": found["seed"],
         "precision": verdict.precision,

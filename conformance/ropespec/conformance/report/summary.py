@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ropespec.conformance.report.failure import failure
 from ropespec.conformance.report.table import clause_rows, clause_table, skip_lines, styled
-from ropespec.conformance.results import CheckResult, Status, Verdict
+from ropespec.conformance.results import CheckResult, Diagnosis, Status, Verdict
 
 __all__ = ["print_report", "profile_line", "verdict_lines"]
 
@@ -37,6 +37,8 @@ def print_report(console: Console, verdict: Verdict, *, only: Sequence[str] = ()
     for index, line in enumerate(skip_lines(verdict.checks)):
         _print(console, Text(line if index else f"\n{line}", style="dim"))
     if failed:
+        for item in verdict.diagnosis:
+            _print(console, _named(item))
         _print(console, Text("\nWhat is wrong:", style="bold"))
         for result in failed:
             _print(console, _summary(result))
@@ -54,6 +56,14 @@ def print_report(console: Console, verdict: Verdict, *, only: Sequence[str] = ()
     console.print()
     for text in verdict_lines(verdict, only=only):
         _print(console, text)
+
+
+def _named(item: Diagnosis) -> Text:
+    text = Text("\nDiagnosis: ", style="bold")
+    label = f"{item.id} {item.name}".strip()
+    text.append(label, style="bold red")
+    text.append(f" (certainty {item.certainty:.0%})\n  {item.sentence}", style="default")
+    return text
 
 
 def _summary(result: CheckResult) -> Text:
