@@ -1,0 +1,178 @@
+"""`ropespec compare`: find out whether one implementation can stand for another."""
+
+import copy
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from rich.console import Console
+
+from ropespec.conformance.builtin import BUILTIN
+from ropespec.conformance.cli.options import claims_of, profile_options
+from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
+from ropespec.conformance.report.document import write
+from ropespec.conformance.report.progress import Progress
+from ropespec.conformance.subject.errors import TargetUnusable
+from ropespec.conformance.subject.target import parse
+
+if TYPE_CHECKING:  # NumPy and the judge are loaded by the command itself
+    from ropespec.conformance.compare import Comparison
+
+__all__ = ["compare_command"]
+
+PLAIN_WIDTH = 120
+DEADLINE = 30.0
+SIDES = ("a", "b")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _side_options(function: Command) -> Command:
+    """Add every profile option once more for each side, as --a-half and --b-half."""
+    shared = click.command("shared")(profile_options(lambda **_: None)).params
+    for side in reversed(SIDES):
+        for option in reversed(shared):
+            own = copy.copy(option)
+            own.name = f"{side}_{option.name}"
+            own.opts = [f"--{side}-{name.removeprefix('--')}" for name in option.opts]
+            own.secondary_opts = []
+            own.hidden = True  # type: ignore[attr-defined]  # they are options, not arguments
+            _memo(function).append(own)
+    return function
+
+
+def _memo(function: Any) -> list[click.Parameter]:  # noqa: ANN401  # click keeps options on it
+    if not hasattr(function, "__click_params__"):
+        function.__click_params__ = []
+    found: list[click.Parameter] = function.__click_params__
+    return found
+
+
+@click.command("compare", short_help="Find out whether two implementations are interchangeable.")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@profile_options
+@_side_options
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Draw other cases."
+)
+@click.option("--json", "json_file", metavar="FILE", help="Write everything that was found there.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEADLINE,
+    show_default=True,
+    metavar="S",
+    help="Seconds for one call of an implementation.",
+)
+def compare_command(  # the options are in the help of each
+    *,
+    a: str,
+    b: str,
+    seed: int,
+    json_file: str | None,
+    timeout: float,
+    **options: Any,  # noqa: ANN401  # the profile options, for both sides and for each
+) -> int:
+    """Find out whether implementation B can stand for A, on the same inputs.
+
+    A and B are targets as for `ropespec check`. The options say what is claimed of both; each of
+    them can be given for one side alone with --a- or --b- in front, as in --a-half, --b-interleaved
+    or --b-axes bhsd. Built-in backends need none, a PROFILE mapping is honoured, and where nobody
+    says how a side pairs components, that is found out. A side that takes interleaved, base or
+    rotary_dim as keywords follows the other.
+
+    Where they differ, the report says from which position on, or after which permutation of
+    channels, shift of positions or change of base they would agree.
+
+    \b
+    ropespec compare numpy torch
+    ropespec compare old_rope.py:apply new_rope.py:apply --b-array torch --b-axes bhsd
+    ropespec compare my_rope.py:apply numpy --a-half --dtype bfloat16 --json found.json
+
+    Exit status: 0 interchangeable, 1 not, or only after a change, 2 the call or a target is
+    unusable.
+    """  # noqa: D301  # click reads the character \b as "keep these lines"
+    targets = (a, b)
+    for target in targets:
+        _require_target(target)
+    claims = tuple(
+        _claims(side, target, options) for side, target in zip(SIDES, targets, strict=True)
+    )
+    destination = _writable(json_file) if json_file else None
+    found = _compared(targets, claims, timeout, seed)
+    # NumPy is loaded by now.
+    from ropespec.conformance.report.comparison import (  # noqa: PLC0415  # see above
+        comparison_document,
+        print_comparison,
+    )
+
+    print_comparison(_console(sys.stdout), found)
+    if destination:
+        try:
+            write(comparison_document(found), destination)
+        except OSError as problem:
+            raise Unusable(f"--json: cannot write {destination}: {problem.strerror}") from None
+    return CONFORMS if found.interchangeable else FAILS
+
+
+def _claims(side: str, target: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is claimed of one side: what is said of it alone wins."""
+    own = claims_of(
+        {
+            name.removeprefix(f"{side}_"): value
+            for name, value in options.items()
+            if name.startswith(f"{side}_")
+        }
+    )
+    shared = claims_of({name: options[name] for name in options if name[:2] not in ("a_", "b_")})
+    if target in BUILTIN:
+        # What they are is known; an option for both is meant for the other side.
+        shared = {k: v for k, v in shared.items() if k not in ("array", "axes", "device")}
+        shared.pop("shared_positions", None)
+    return shared | own
+
+
+def _compared(
+    targets: tuple[str, ...], claims: tuple[dict[str, Any], ...], timeout: float, seed: int
+) -> "Comparison":
+    with Progress(_console(sys.stderr), " and ".join(targets)):
+        # Loaded after the first line is on the screen: Hypothesis alone takes half a second.
+        from ropespec.conformance.compare import compare, open_side  # noqa: PLC0415  # see above
+
+        try:
+            with (
+                open_side("A", targets[0], claims[0], timeout) as first,
+                open_side("B", targets[1], claims[1], timeout) as second,
+            ):
+                return compare(first, second, seed)
+        except TargetUnusable as problem:
+            raise Unusable(str(problem)) from None
+
+
+def _require_target(target: str) -> None:
+    try:
+        parse(target, Path.cwd())
+    except TargetUnusable as problem:
+        raise Unusable(str(problem)) from None
+
+
+def _console(stream: Any) -> Console:  # noqa: ANN401  # a text stream
+    width = None if stream.isatty() else PLAIN_WIDTH
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+def _writable(name: str) -> Path:
+    """Open the file before the work, so that it is not lost to a wrong path."""
+    path = Path(name)
+    is_new = not path.exists()
+    try:
+        with path.open("a", encoding="utf-8"):
+            pass
+        if is_new:
+            path.unlink()
+    except OSError as problem:
+        raise Unusable(f"--json: cannot write {name}: {problem.strerror}") from None
+    return path
