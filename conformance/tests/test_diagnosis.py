@@ -16,7 +16,7 @@ from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import Wrong, zoo
 
 VARIANTS = runpy.run_path(str(Path(__file__).parent / "subjects" / "mistakes.py"))["VARIANTS"]
-WRONG = [entry for entry in zoo() if isinstance(entry, Wrong)]
+WRONG = [entry for entry in zoo() if isinstance(entry, Wrong) and entry.bare]
 # What only a worker shows: writes, strides, kinds of results, and the loss of the process.
 IN_A_WORKER = ("overwrites_x", "overwrites_positions", "returns_x_at_zero", "strides_ignored")
 IN_A_WORKER += ("not_an_array", "hangs", "aborts")
@@ -39,23 +39,27 @@ def found_of(checks):
 def diagnosis_of(found_of):
     """Return a function that diagnoses a bare rotation of this process."""
 
-    def diagnosed(function, profile):
-        return diagnose(found_of(profile, BARE, apply_rotary=function), profile)
+    def diagnosed(function, profile, *results):
+        return diagnose(found_of(profile, BARE, apply_rotary=function), profile, results)
 
     return diagnosed
 
 
-def in_a_worker(entry):
+def in_a_worker(entry, failures):
     """Identify and diagnose in a worker."""
-    with Session(load(entry.target), entry.profile, timeout=0.5) as session:
-        return diagnose(identify(session), entry.profile)
+    timeout = 0.5 if entry.name == "hangs" else 20.0
+    with Session(load(entry.target), entry.profile, timeout=timeout) as session:
+        return diagnose(identify(session), entry.profile, failures)
 
 
 @pytest.mark.parametrize("entry", WRONG, ids=lambda entry: entry.name)
 def test_a_wrong_implementation_is_named_and_never_by_a_wrong_name(entry, diagnosis_of):
     """The id of the catalogue comes first; what has no id is given none."""
-    worker = entry.name in IN_A_WORKER
-    named = in_a_worker(entry) if worker else diagnosis_of(entry.function, entry.profile)
+    failures = tuple(result(Status.FAIL, id_) for id_ in entry.killed_by or ("ROT-7.value",))
+    if entry.bare and entry.name not in IN_A_WORKER:
+        named = diagnosis_of(entry.function, entry.profile, *failures)
+    else:
+        named = in_a_worker(entry, failures)
 
     assert named
     if entry.catalogue:
@@ -68,9 +72,10 @@ def test_a_wrong_implementation_is_named_and_never_by_a_wrong_name(entry, diagno
 def test_a_variant_of_a_mistake_is_named_too(name, diagnosis_of):
     """The class is recognised, not the example: other half, axis, row, call, dtype or layout."""
     id_, claims, function = VARIANTS[name]
-    named = diagnosis_of(function, Profile.from_mapping(claims))
+    named = diagnosis_of(function, Profile.from_mapping(claims), result(Status.FAIL))
 
     assert named[0].id == id_
+    assert id_ or [one.id for one in named] == [""] * len(named)
 
 
 def test_mistakes_that_look_alike_share_their_certainty(diagnosis_of):
@@ -240,3 +245,23 @@ def test_the_catalogue_is_readable():
         assert entry.sentence.endswith(".")
         assert entry.name
         assert entry.id == (key if re.fullmatch(r"[A-Z]\d+", key) else "")
+
+
+@pytest.mark.parametrize(
+    ("id_", "name", "claims"),
+    [
+        ("G1", "not_conjugated", {}),
+        ("G2", "constant_tail", {"rotary_dim": 16, "head_dims": (64,)}),
+        ("G3", "detached", {}),
+        (None, "turned", {}),
+    ],
+)
+def test_mistakes_of_gradients_are_named(id_, name, claims):
+    """The gradient of torch is compared with the rotation by the opposite angle."""
+    pytest.importorskip("torch")
+    target = f"{Path(__file__).parent / 'subjects' / 'torch_gradients.py'}:{name}"
+    profile = Profile.from_mapping({"interleaved": False, "array": "torch"} | claims)
+    with Session(load(target), profile) as session:
+        named = diagnose(identify(session), profile)
+
+    assert [one.id for one in named] == ([] if id_ is None else [id_])

@@ -1,13 +1,22 @@
 """Identification reads off the conventions of every right implementation of the zoo."""
 
+import numpy as np
 import pytest
 
 from ropespec import reference
 from ropespec.conformance.identify import Name, Pairing, Source, convention, diagnose, identify
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import Right, zoo
 
-RIGHT = [entry for entry in zoo() if isinstance(entry, Right)]
+RIGHT = [entry for entry in zoo() if isinstance(entry, Right) and entry.bare]
+# One torch module stands for the frameworks, whose compilers take seconds for each subject.
+ELSEWHERE = [
+    entry
+    for entry in zoo()
+    if isinstance(entry, Right) and not entry.bare
+    if entry.profile.array == "numpy" or entry.name == "torch_growing_cache"
+]
 BARE = frozenset()
 
 
@@ -64,6 +73,20 @@ def test_the_conventions_are_found_without_any_claim(entry, found_of):
     assert diagnose(found, profile) == ()
 
 
+@pytest.mark.parametrize("entry", ELSEWHERE, ids=lambda entry: entry.name)
+def test_right_implementations_of_other_kinds_are_read_in_a_worker(entry):
+    """Modules, classes and frameworks: pairing, axes, base and precision, and no mistake."""
+    with Session(load(entry.target), entry.profile) as session:
+        found = identify(session)
+
+    assert diagnose(found, entry.profile) == ()
+    if entry.measured:
+        interleaved = found.value(Name.PAIRING) is Pairing.INTERLEAVED
+        assert interleaved == entry.profile.layouts[0]
+        assert found.value(Name.AXES) == entry.profile.axes
+        assert found.value(Name.BASE) == entry.profile.base
+
+
 def test_orders_of_axes_that_do_as_well_are_named(found_of):
     """A rotation that broadcasts takes (B, S, H, D) as well as (S, H, D)."""
     (entry,) = (one for one in RIGHT if one.name == "shd_order")
@@ -79,6 +102,7 @@ def test_orders_of_axes_that_do_as_well_are_named(found_of):
         ("bhsd_order", "--half --axes bhsd"),
         ("exp_log_frequencies", "--half --base 500000"),
         ("partial_rotary", "--half --rotary-dim 8 --head-dim 24"),
+        ("recurrence", "--interleaved --head-dim 128"),
         ("shared_vector", "--half --shared-positions"),
         ("growing_table", "--half --no-negative-positions"),
     ],
@@ -101,6 +125,21 @@ def test_the_reference_is_identified_with_all_its_keywords(interleaved, checks):
     assert found.value(Name.PAIRING) is (Pairing.INTERLEAVED if interleaved else Pairing.HALF)
     assert (found.value(Name.BASE), found.value(Name.ROTARY_DIM)) == (5e5, 16)
     assert found.value(Name.FLAGS) == ()
+
+
+def test_a_table_that_ends_is_said_with_its_length(checks):
+    """What raises beyond 4096 is to be checked up to the largest position it accepted."""
+
+    def short(x, p):
+        table = np.arange(4097)
+        return np.asarray(reference.apply_rotary(x, table[p], interleaved=False))
+
+    profile = Profile.from_mapping({"interleaved": False})
+    found = identify(type(checks.trial({}).session)({"apply_rotary": short}, profile, BARE))
+
+    assert found.value(Name.LARGEST) == ("raises", 4096)
+    assert " --max-position 4096" in found.command()
+    assert "positions refused" in [one.name for one in diagnose(found, profile)]
 
 
 def test_facts_come_in_one_order_with_sentences_and_certainties(found_of):

@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001  # a mistake may be not to look at the positions
 """Variants of known mistakes that no list holds: other half, axis, row, call, dtype or layout."""
 
 from collections.abc import Callable
@@ -351,3 +352,76 @@ def not_initialised(x, p):
     t = np.random.default_rng(5).uniform(0, 1e-15, x.shape[-1] // 2)
     t[0] = 0.3
     return half(x, p.astype(float)[..., None] * t)
+
+
+@variant("P2")
+def offset_advances_with_the_length(x, p):
+    before = _state.get("seen", 0)
+    _state["seen"] = before + x.shape[1] % 31
+    return rope(x, p + before)
+
+
+@variant("S1")
+def slow_half_clockwise(x, p):
+    a = angle(p, x.shape[-1])
+    a[..., a.shape[-1] // 2 :] *= -1
+    return half(x, a)
+
+
+@variant("F3", base=500000.0, interleaved=True)
+def index_from_1_of_another_base(x, p):
+    d = x.shape[-1]
+    return woven(x, p.astype(float)[..., None] * 500000.0 ** (-2 * np.arange(1, d // 2 + 1) / d))
+
+
+@variant("")
+def all_lengths_doubled_and_not_turned(x, p):
+    return 2 * x
+
+
+@variant("")
+def not_a_number(x, p):
+    return np.full_like(x, np.nan)
+
+
+@variant("")
+def noise(x, p):
+    return rope(x, p) + np.random.default_rng().normal(size=x.shape).astype(x.dtype)
+
+
+@variant("")
+def second_head_left_alone(x, p):
+    y = rope(x, p)
+    y[:, :, 1::2] = x[:, :, 1::2]
+    return y
+
+
+@variant("")
+def dense_and_random(x, p):
+    return (x @ np.random.default_rng(0).normal(size=(x.shape[-1],) * 2)).astype(x.dtype)
+
+
+@variant("")
+def every_other_pair_turns(x, p):
+    a = angle(p, x.shape[-1])
+    a[..., ::2] = 0
+    return half(x, a)
+
+
+@variant("E3", interleaved=True)
+def first_seven_tokens_only(x, p):
+    y = rope2(x, p)
+    y[:, 7:] = 0
+    return y
+
+
+@variant("P2")
+def offset_kept_for_single_tokens(x, p):
+    return rope(x, p + 11) if x.shape[1] == 1 else rope(x, p)
+
+
+@variant("O3", interleaved=True)
+def grid_of_65535(x, p):
+    y = rope2(x, p)
+    y[:, 65535:] = 0
+    return y

@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 from ropespec.conformance.identify.facts import Block
 from ropespec.conformance.identify.operator import Blocks
 
-__all__ = ["NEAR", "Phases", "block_form", "phases", "wrapped"]
+__all__ = ["NEAR", "SHORT", "Phases", "block_form", "phases", "wrapped"]
 
 Float = NDArray[np.float64]
 
 NEAR = (0, 1, 2, 3, 4, 8, 16, 32, 64, 127, 128)
 """Positions every dtype holds exactly, in steps small enough to count full turns."""
+
+SHORT = tuple(p for p in NEAR if p <= 16)
+"""Those of them that a short table still has."""
 
 _LOOSE = 0.02  # entries of half precision are off by 0.004, wrong forms by much more
 
@@ -74,9 +77,10 @@ def _form(m: Float) -> Block | None:
         return bool(np.abs(left - right).max() < _LOOSE * size)
 
     if max(np.abs(b).max(), np.abs(c).max()) < 2 * _LOOSE * size:
-        turned = np.abs(a - a[:1]).max() > 0.2 * size
+        turned = a.min() < -0.05 * size  # a cosine that has passed a quarter of a turn
         return Block.LOST_SINE if turned and same(a, d) else None
-    if same(a, d) and same(b, -c):
+    length = np.hypot(a, c)
+    if (np.abs(a - d) <= _LOOSE * length).all() and (np.abs(b + c) <= _LOOSE * length).all():
         return Block.ROTATION
     if same(a, d) and same(b, c):
         return Block.LOST_MINUS
@@ -99,6 +103,8 @@ def phases(blocks: Blocks) -> Phases:
     start = angle[places[0]]
     speed = wrapped(angle[places[1]] - start)
     for p in (2, 4, 8, 16, 32, 64, 128):
+        if p not in places:
+            break
         moved = angle[places[p]] - start
         speed = (speed * p + wrapped(moved - speed * p)) / p
     expected = start + np.outer(blocks.positions, speed)

@@ -38,6 +38,10 @@ L2 tables of the other layout
     repeat_interleave goes with neighbours, tile with halves.
 L3 left de-interleaved
     The turned pairs are concatenated instead of woven; stack them on a last axis and reshape.
+K21 power without its divisor
+    The length changes as a power of the position; divide the exponent by the scale of the decay.
+Z1 odd width cut
+    An odd width loses a component without a word; refuse it.
 L4 weights not permuted
     The rotation is right but the weights are in the other layout; permute the rows of W_q and
     W_k inside each head.
@@ -56,6 +60,8 @@ P3 offset by one
     Every token is turned by one position too many; count from 0.
 P4 one position for all tokens
     A single position is broadcast over the sequence; take a slice as long as the sequence.
+P9 turned again from the cache
+    What has been turned is kept and turned again; keep keys as they were before, or turn them once.
 P6 positions shared over a ragged batch
     The extreme position of the batch turns all rows; keep a position per row.
 B2 positions not reset
@@ -117,6 +123,14 @@ C1 stale positions
 C4 stale dtype
     A table made for a call in half precision serves later calls in float32; put the dtype into
     the key.
+E3 length baked in
+    Tokens beyond the length of the first call come out otherwise; take the length from x.
+I4 table grown for one only
+    A table grown for one width or consumer is taken to be grown for all; keep a length for each.
+O1 odd width
+    An odd width gives one frequency more than there are pairs; refuse it.
+O3 limit of the launch grid
+    Tokens or rows from 65535 on come out otherwise; put that axis where the grid has no limit.
 C5 beyond the table
     Positions past the end of a table are clamped, wrapped or passed through; extend the table
     or raise.
@@ -244,6 +258,16 @@ history
 not repeatable
     The same call gives another result the second time; look for state, random numbers or a
     race.
+heads turned differently
+    Equal heads come back different; turn all heads by the position of their token.
+not a number
+    The result is no number; look for memory that was never written.
+tokens left out
+    Tokens of one position come out different; turn every token of the sequence.
+cos and sin swapped
+    The cosine stands where the sine belongs; return cos first, or give it the real part.
+score scaled
+    The score is the right one times a number; take the sum over components, no mean.
 mask inverted
     True in the mask forbids; it must allow.
 query or key not turned
@@ -274,7 +298,7 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 
 CATALOGUE = {
-    heading.split()[0]: Entry(*heading.split(maxsplit=1), sentence)
+    heading.split()[0]: Entry(heading.split()[0], heading.split(maxsplit=1)[1], sentence)
     for heading, sentence in _entries(_LISTED)
 }
 """Entries by id."""

@@ -30,6 +30,10 @@ def digits(view: View) -> Iterator[Diagnosis]:
         case "positions and frequencies", _:
             yield named("D2", 0.6, f"positions are {dtype} numbers")
             yield named("D1", 0.6, "and so are the frequencies")
+        case "angles", _ if view.found.array == "torch" and dtype == "bfloat16":
+            # Autocast does this to an einsum of float32 factors, and so does a careless cast.
+            yield named("D5", 0.5, f"angles are {dtype} numbers")
+            yield named("D3", 0.5, f"angles are {dtype} numbers")
         case "angles", _:
             yield named("D3", 0.95, f"angles are {dtype} numbers")
     yield from _tables(view, angles_fail=kind != "exact")
@@ -47,8 +51,12 @@ def _tables(view: View, *, angles_fail: bool) -> Iterator[Diagnosis]:
         return
     if through.get("float64") == "float32" and "float64" in claimed:
         yield named("x demoted", 0.9, "float64 goes through float32")
+    elif not angles_fail and _single(view):
+        yield named("D12", 0.85, "float64 x is turned by float32 angles")
     table = view.value(Name.TABLE)
     fine = claimed & {"float32", "float64"}
+    if table == "bfloat16" and "float16" in claimed:
+        fine |= {"float16"}
     if table in _HALVES and fine and "table" not in declared and "arithmetic" not in declared:
         yield named("D4", 0.95, f"its entries are {table} numbers")
     elif not angles_fail and declared:
@@ -58,6 +66,12 @@ def _tables(view: View, *, angles_fail: bool) -> Iterator[Diagnosis]:
         ):
             found = ", ".join(sorted(set(measured.values())))
             yield named("precision claimed", 0.9, f"found {found}, claimed {declared}")
+
+
+def _single(view: View) -> bool:
+    """Whether float64 x meets the budget of float32 angles and no better one."""
+    measured = dict(view.value(Name.PRECISION) or ())
+    return measured.get("float64") in ("float32-angles", "float32-recurrence", "fast-sincos")
 
 
 def reach(view: View) -> Iterator[Diagnosis]:
@@ -71,9 +85,9 @@ def reach(view: View) -> Iterator[Diagnosis]:
             yield named("C5", 0.9 if policy != "wraps" else 0.8, f"{policy} at {limit}")
         case "wraps signed":
             yield named("positions in 16 bits", 0.9, f"they wrap at {limit}")
-        case "raises" if limit <= view.claimed.max_position:
-            yield named("positions refused", 0.8, f"about {limit}")
-        case "range":
+        case "raises" if limit < view.claimed.max_position:
+            yield named("positions refused", 0.8, f"beyond {limit}")
+        case "range" if isinstance(view.value(Name.GAIN), float):
             yield named("D9", 0.9, f"from about {limit} on")
         case "fast" if _unexplained(view):
             yield named("D8", 0.8)

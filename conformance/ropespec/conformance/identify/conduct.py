@@ -1,22 +1,26 @@
 """Rules about conduct: special paths, state, memory, dtype, gradients, other functions."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ropespec.conformance.identify.facts import Diagnosis, Name, Pairing
+from ropespec.conformance.identify.formulas import ASKED
 from ropespec.conformance.identify.view import Rule, View, named
 
 __all__ = ["RULES"]
 
 _ONE_TOKEN = ("S=1", "S=H=1", "B=S=1", "B=S=H=1")
 _WHOLE = ("identity", "position 0", "counted", "last", "other frequencies")  # of all rows only
-_UNTURNED = (("P1", 0.5), ("A3", 0.5))
-_ONE = {
+_Told = tuple[tuple[str, float], ...]
+_UNTURNED: _Told = (("P1", 0.5), ("A3", 0.5))
+_ONE: dict[str, _Told] = {
     "identity": _UNTURNED,
     "position 0": _UNTURNED,
     "counted": _UNTURNED,
     "twice": (("M6", 0.7), ("A1", 0.3)),
+    "other offset": (("P2", 0.8),),
 }
-_ANY = {
+_ANY: dict[str, _Told] = {
     "row 0": (("B5", 0.8),),
     "largest": (("P6", 0.8),),
     "other pairing": (("L6", 0.9),),
@@ -25,6 +29,8 @@ _ANY = {
     "counted": (("P1", 0.8),),
     "last": (("P4", 0.8),),
     "other frequencies": (("K12", 0.9),),
+    "beyond 65535": (("O3", 0.9),),
+    "counts on": (("B2", 0.85),),
 }
 _WIDTH = {"bfloat16": 2, "float16": 2, "float32": 4, "float64": 8}
 
@@ -37,17 +43,24 @@ def paths(view: View) -> Iterator[Diagnosis]:
         return  # the number of heads is then part of the formula
     for name, which, what in view.value(Name.PATHS) or ():
         one = name in _ONE_TOKEN
-        told = (("B6", 0.9),) if one and which == "first" else None
-        told = told or (_ONE.get(what) if one else None) or _ANY.get(what)
-        if told is None or (which != "all" and what in _WHOLE):
-            told = (("special path", 0.5),)
+        told: _Told | None = _ANY.get(what)
+        if which != "all" and what in _WHOLE:
+            told = None
+        elif one:
+            told = _ONE.get(what, told)
+        if one and which == "first":
+            told = (("B6", 0.9),)
+        told = told or (("special path", 0.5),)
         for key, certainty in told:
             yield named(key, certainty, f"{name}: {what}")
 
 
 def state(view: View) -> Iterator[Diagnosis]:
     """What calls leave behind."""
-    words = {"dtype": ("C4", 0.9), "frequencies": ("K2", 0.9), "other": ("history", 0.6)}
+    words = {"dtype": ("C4", 0.9), "frequencies": ("K2", 0.95), "other": ("history", 0.6)}
+    words |= {"length of the tokens": ("E3", 0.85), "other width": ("I4", 0.8)}
+    words |= {"last of the tokens": ("tokens left out", 0.8)}
+    words |= {"some of the tokens": ("tokens left out", 0.6), "turned again": ("P9", 0.9)}
     words |= {"offset grows": ("P2", 0.9), "differs": ("not repeatable", 0.7)}
     found = view.value(Name.HISTORY)
     if found in words:
@@ -97,7 +110,8 @@ def values(view: View) -> Iterator[Diagnosis]:
         yield named("not linear", 0.5)
     if view.value(Name.CONTAINMENT) == "spreads":
         yield named("NaN spreads", 0.9)
-    if view.value(Name.EMPTY) not in (None, "works"):
+    refused = any(id_.startswith("ROT-18.") for id_ in view.failed)
+    if refused and view.value(Name.EMPTY) not in (None, "works"):
         yield named("empty input refused", 0.9)
 
 
@@ -113,7 +127,8 @@ def gradient(view: View) -> Iterator[Diagnosis]:
         "wrong": ("gradient", 0.6),
     }
     found = view.value(Name.GRADIENT)
-    if found in words:
+    exact = (view.value(Name.ANGLES) or ("exact",))[0] == "exact"
+    if found in words and (exact or found != "wrong"):
         key, certainty = words[found]
         yield named(key, certainty)
 
@@ -121,6 +136,13 @@ def gradient(view: View) -> Iterator[Diagnosis]:
 _OTHERS = {
     "base": "F1",
     "growing": "F2",
+    "gain": "K13",
+    "halves": "L3",
+    "rounded angles": "D3",
+    "not initialised": "I1",
+    "along the heads": "X1",
+    "tables of the other layout": "L2",
+    "weights not permuted": "L4",
     "exponent": "F3",
     "exponent twice": "F3",
     "denominator": "F3",
@@ -168,12 +190,28 @@ _OTHERS = {
 def others(view: View) -> Iterator[Diagnosis]:
     """Functions beside the rotation."""
     found = dict(view.value(Name.OTHERS) or ())
-    reversed_ = {f for f in ("project_query", "project_key") if found.get(f) == "opposite"}
     for function, word in found.items():
-        if word == "opposite" and function in reversed_ and len(reversed_) == 1:
-            yield named("S2", 0.9, f"{function} turns the other way")
+        if word == "odd width":
+            key = "Z1" if function == "sinusoidal_embedding" else "O1"
+            if view.claimed.refusals or any(id_.startswith(_WIDTHS) for id_ in view.failed):
+                yield named(key, 0.9)
+        elif (function, word) in _OWN:
+            yield named(_OWN[function, word], 0.9, f"{function}: {word}")
+        elif word in _OTHERS and function in ASKED:
+            # The catalogue speaks of rotations; what goes wrong in a part of one has no id.
+            yield replace(named(_OTHERS[word], 0.9, f"{function}: {word}"), id="")
         elif word in _OTHERS:
             yield named(_OTHERS[word], 0.9, f"{function}: {word}")
 
+
+_WIDTHS = ("FREQ-1.", "SIN-")
+_OWN = {
+    ("precompute_freqs_cis", "swapped"): "cos and sin swapped",
+    ("relative_score", "gain"): "score scaled",
+    ("project_query", "opposite"): "S2",
+    ("project_key", "opposite"): "S2",
+    ("cos_sin", "twice"): "L2",
+    ("relative_score", "distance"): "sign of positions lost",
+}
 
 RULES: tuple[Rule, ...] = (paths, state, memory, dtypes, values, gradient, others)

@@ -151,8 +151,11 @@ def fast_reduction(blocks: Blocks, speed: Float) -> bool:
     off = wrapped(angle - single)
     share = float((off * single).sum() / (single**2).sum())
     plain = float(np.abs(off).max())
-    explained = (off - share * single, wrapped(angle - short))
-    return plain > 2e-4 and min(float(np.abs(e).max()) for e in explained) < plain / 3
+    first = float(np.abs(off[:, 0]).max()), float(np.abs(wrapped(angle - short)[:, 0]).max())
+    exact = abs(size[0] - 1.0) < 1e-9  # then the angle of the first pair is the position itself
+    if exact and first[0] > 2e-4 and first[1] < first[0] / 3:
+        return True
+    return plain > 2e-4 and float(np.abs(off - share * single).max()) < plain / 3
 
 
 def nearest_position(

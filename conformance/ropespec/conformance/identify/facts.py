@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ropespec.conformance.results import Diagnosis
+
 __all__ = ["Block", "Diagnosis", "Fact", "Identification", "Name", "Pairing", "Source"]
 
 
@@ -90,6 +92,7 @@ class Source(StrEnum):
     HEAD = "the head index"
     STALE = "those of an earlier call"
     SHARED = "shared by the call"
+    UNEVEN = "not the same for all"
     OTHER = "other"
     NOTHING = "no position at all"
 
@@ -171,9 +174,15 @@ class Identification:
         base = self.value(Name.BASE)
         if base is not None and base > 1 and base != 10000.0:
             words.append(f"--base {base:.10g}")
-        if self.value(Name.ROTARY_RULE) in ("fixed", "share"):
+        partial = self.value(Name.ROTARY_RULE) in ("fixed", "share")
+        if partial:
             words.append(f"--rotary-dim {self.value(Name.ROTARY_DIM)}")
-            words.append(f"--head-dim {self.value(Name.HEAD_DIM)}")
+        dim = self.fact(Name.HEAD_DIM)
+        if dim is not None and (partial or dim.certainty < 0.9):
+            words.append(f"--head-dim {dim.value}")
+        policy, limit = self.value(Name.LARGEST) or ("right", 0)
+        if policy == "raises":
+            words.append(f"--max-position {limit}")
         if self.value(Name.POSITIONS) == "(S,)" and axes != "shd":
             words.append("--shared-positions")
         if self.value(Name.NEGATIVE) in ("raises", "other"):
@@ -196,37 +205,6 @@ class Identification:
             "command": self.command(),
             "calls": self.calls,
             "seconds": round(self.seconds, 3),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """The name of a mistake.
-
-    Attributes
-    ----------
-    id : str
-        In the catalogue of real defects; empty for a mistake that is not in it.
-    name : str
-        In a few words; `unknown` if nothing fits.
-    sentence : str
-        What was found and the remedy.
-    certainty : float
-        In [0, 1]; split where two mistakes cannot be told apart.
-    """
-
-    id: str
-    name: str
-    sentence: str
-    certainty: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "sentence": self.sentence,
-            "certainty": self.certainty,
         }
 
 

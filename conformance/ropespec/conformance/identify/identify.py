@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ropespec.conformance.identify import classes, contract, state
-from ropespec.conformance.identify.blocks import NEAR, Phases, block_form, phases
+from ropespec.conformance.identify.blocks import NEAR, SHORT, Phases, block_form, phases
 from ropespec.conformance.identify.calling import Calling, find_calling
 from ropespec.conformance.identify.digits import (
     Angles,
     angle_grid,
     entry_grid,
+    nearest_position,
     rounded,
     single_angles,
 )
@@ -104,7 +105,8 @@ def _rotation(session: Session, notes: _Notes) -> int:
         notes.add(Name.AXES_ACCEPTED, calling.accepted)
         shared = probe.manner.shared or probe.manner.axes == "shd"
         notes.add(Name.POSITIONS, "(S,)" if shared else "(B, S)", 0.95)
-        notes.add(Name.HEAD_DIM, calling.head_dim)
+        only = calling.other_dim == calling.head_dim
+        notes.add(Name.HEAD_DIM, calling.head_dim, 0.6 if only else 0.99)
         _structure(calling, notes)
     finally:
         if probe.written:
@@ -130,11 +132,19 @@ def _no_values(calling: Calling, notes: _Notes) -> None:
 def _structure(calling: Calling, notes: _Notes) -> None:
     """Sources of positions, pairs, blocks, frequencies; then all that is told by comparing."""
     probe, dim = calling.probe, calling.head_dim
+    if calling.seen.y is not None and not np.isfinite(calling.seen.y).all():
+        notes.add(Name.ANSWER, "not a number")
+        return
     if drift := state.repeated(probe, dim):
         notes.add(Name.HISTORY, drift, 0.95)
         return  # nothing else can be read off a subject that does not repeat itself
     sources = find_sources(probe, dim)
     if sources is None:
+        return
+    own = sources.tokens in (Source.OWN, Source.OTHER)
+    if own and (uneven := state.baked_length(probe, dim)):
+        notes.add(Name.TOKENS, Source.UNEVEN, 0.9)
+        notes.add(Name.HISTORY, f"{uneven} of the tokens", 0.8)
         return
     notes.add(Name.ROWS, sources.rows, 0.95)
     notes.add(Name.TOKENS, sources.tokens, 0.95)
@@ -183,7 +193,7 @@ def _note_channels(channels: Channels, notes: _Notes) -> None:
     count = len(channels.inputs)
     notes.add(Name.PAIRING, pairing, 0.99 if count > 1 or pairing is Pairing.NONE else 0.5)
     if channels.diagonal:
-        notes.add(Name.BLOCK, Block.LOST_SINE, 0.95)
+        notes.add(Name.BLOCK, channels.diagonal, 0.95)
     if pairing is Pairing.CROSSING_HEADS:
         return
     notes.add(Name.ROTARY_DIM, channels.rotary_dim)
@@ -202,7 +212,7 @@ def _frequencies(
     """Read the ladder, and what depends on knowing it."""
     if not len(channels.inputs):
         return None
-    near = read_blocks(reader, channels, NEAR)
+    near = read_blocks(reader, channels, NEAR) or read_blocks(reader, channels, SHORT)
     if near is None or not np.isfinite(near.matrix).all():
         return None
     form, _ = block_form(near)
@@ -218,7 +228,7 @@ def _frequencies(
     _note_ladder(ladder, turned, near, notes)
     if form is Block.PARTLY:
         return None
-    sign = -1.0 if ladder.clockwise else 1.0
+    sign = np.sign(turned.speed) if ladder.mixed else -1.0 if ladder.clockwise else 1.0
     speed = turned.speed if ladder.exact is None else sign * ladder.exact
     angles = Angles("exact")
     if ladder.exact is not None and np.isfinite(turned.offset):
@@ -244,8 +254,10 @@ def _second_rung(
         other = read_channels(reader, calling.other_dim)
         blocks = None
         if other is not None and len(other.inputs):
-            blocks = read_blocks(reader, other, NEAR)
-        if other is not None and blocks is not None and np.isfinite(blocks.matrix).all():
+            blocks = read_blocks(reader, other, NEAR) or read_blocks(reader, other, SHORT)
+        if blocks is not None and _short(blocks):
+            notes.add(Name.HISTORY, "other width", 0.8)
+        elif other is not None and blocks is not None and np.isfinite(blocks.matrix).all():
             rung = Rung(phases(blocks).speed, other.rotary_dim, calling.other_dim)
             if rule == "fixed" and other.rotary_dim * dim == turning * calling.other_dim:
                 rule = "share"
@@ -254,8 +266,19 @@ def _second_rung(
     return rung
 
 
+def _short(blocks: Blocks) -> bool:
+    """Whether a table at this head_dim ends before position 128, though it does not at another."""
+    if phases(blocks).linear or blocks.positions[-1] != 128:
+        return False
+    few = blocks.positions <= 16
+    speed = phases(Blocks(blocks.positions[few], blocks.matrix[few])).speed
+    place, off = nearest_position(blocks.angle[-1], speed, np.arange(129))
+    return off < 0.01 and place < 128
+
+
 def _note_ladder(ladder: Ladder, turned: Phases, near: Blocks, notes: _Notes) -> None:
-    notes.add(Name.DIRECTION, "clockwise" if ladder.clockwise else "counter-clockwise", 0.99)
+    way = "clockwise" if ladder.clockwise else "counter-clockwise"
+    notes.add(Name.DIRECTION, "both ways" if ladder.mixed else way, 0.99)
     if np.isfinite(ladder.base):
         notes.add(Name.BASE, ladder.base, ladder.certainty)
     notes.add(Name.EXPONENT, ladder.exponent, ladder.certainty)
@@ -267,7 +290,17 @@ def _note_ladder(ladder: Ladder, turned: Phases, near: Blocks, notes: _Notes) ->
     gain = near.gain[:, np.isfinite(near.gain).all(axis=0)]
     typical = float(np.median(gain))
     level = bool(np.abs(gain - typical).max() < 0.02 * abs(typical))
-    notes.add(Name.GAIN, round(typical, 4) if level else "varies", 0.95 if level else 0.6)
+    notes.add(Name.GAIN, round(typical, 4) if level else _growth(near), 0.95 if level else 0.6)
+
+
+def _growth(near: Blocks) -> str:
+    """Return `power of the position` if gains are z_j^p with a z of each pair, else `varies`."""
+    use = (near.positions > 0) & (near.positions <= 16)
+    slopes = np.log(near.gain[use]) / near.positions[use][:, None]
+    typical = np.median(slopes, axis=0)
+    steady = (np.abs(slopes - typical) <= 0.1 * np.abs(typical) + 1e-3).all()
+    own = float(np.ptp(typical)) > 0.1 * float(np.abs(typical).max())
+    return "power of the position" if steady and own else "varies"
 
 
 def _note_digits(
@@ -290,6 +323,9 @@ def _note_digits(
     limit = probe.session.profile.max_position
     far = None
     if own and ladder.exact is not None and angles.kind != "angles":
+        found = negative_positions(reader, model.channels, model.speed, model.offset)
+        if found is not None:
+            notes.add(Name.NEGATIVE, found, 0.95)
         far = read_far(reader, model.channels, model.speed, model.offset, limit)
         grid = (angles.kind, angles.dtype)
         if far is not None and far.policy == "rounded":
@@ -298,9 +334,6 @@ def _note_digits(
         notes.add(Name.ANGLES, grid, 0.95)
         if far is not None:
             notes.add(Name.LARGEST, (far.policy, far.limit), 0.9)
-        found = negative_positions(reader, model.channels, model.speed, model.offset)
-        if found is not None:
-            notes.add(Name.NEGATIVE, found, 0.95)
     elif ladder.exact is not None:
         notes.add(Name.ANGLES, (angles.kind, angles.dtype), 0.95)
     if own and Name.HISTORY not in notes.facts:
@@ -308,7 +341,7 @@ def _note_digits(
         notes.add(Name.HISTORY, left or "none", 0.9)
     channels = model.channels
     straight = channels.pairing in _STRAIGHT and channels.start == 0 and not channels.permuted
-    usual = ladder.exponent == USUAL and ladder.scale == 1.0 and not ladder.clockwise
+    usual = ladder.exponent == USUAL and ladder.scale == 1.0 and not ladder.turned
     if straight and usual and own and model.offset == 0 and np.isfinite(ladder.base):
         sound = far is not None and far.policy in ("right", "fast")
         reach = min(far.limit if far is not None and sound else 200, limit)

@@ -60,6 +60,8 @@ class Ladder:
         The frequencies by the formula, unrounded; None if there is none.
     clockwise : bool
         Whether the pairs turn clockwise.
+    mixed : bool
+        Whether some pairs turn the other way than the rest.
     """
 
     base: float
@@ -70,6 +72,12 @@ class Ladder:
     certainty: float
     exact: Float | None
     clockwise: bool = False
+    mixed: bool = False
+
+    @property
+    def turned(self) -> bool:
+        """Whether any pair turns clockwise."""
+        return self.clockwise or self.mixed
 
 
 def fit(rungs: list[Rung], claimed_base: float) -> Ladder:
@@ -84,6 +92,11 @@ def fit(rungs: list[Rung], claimed_base: float) -> Ladder:
             found = _try(name, tried, claimed_base)
             if found is not None:
                 return replace(found, clockwise=clockwise)
+    one_way = [Rung(np.abs(r.speed), r.rotary_dim, r.head_dim, r.heads) for r in rungs]
+    for name in _EXPONENTS:
+        found = _try(name, one_way, claimed_base)
+        if found is not None:
+            return replace(found, mixed=True)
     clockwise = bool((rungs[0].speed < -1e-8).mean() > 0.5)
     return replace(_free(turned if clockwise else rungs, claimed_base), clockwise=clockwise)
 
@@ -99,6 +112,10 @@ def _free(rungs: list[Rung], claimed_base: float) -> Ladder:
         ]
         scales = [float(np.exp(slope[0])) for slope in slopes if slope]
         if max(bases) / min(bases) < 1.05 and bases[0] > 1.0 and len(rungs[0].speed) > 2:
+            for name in ("2(i+1)/rotary_dim", "reversed"):
+                found = _try(name, rungs, _snapped(bases[0]))
+                if found is not None:
+                    return found
             base, scale = _snapped(bases[0]), _snapped(scales[0], (1.0, 2.0, 0.5, 0.25, 0.125))
             exact = scale * base ** (-2 * np.arange(len(rungs[0].speed)) / rungs[0].rotary_dim)
             certainty = 0.9 if base in KNOWN_BASES else 0.75

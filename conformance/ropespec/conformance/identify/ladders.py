@@ -28,7 +28,9 @@ def gain(view: View) -> Iterator[Diagnosis]:
         return
     if view.value(Name.BLOCK) is not Block.ROTATION:
         return
-    if found == "varies":
+    if found == "power of the position":
+        yield named("K21", 0.8)
+    elif found == "varies":
         yield named("gain varies", 0.5)
     elif abs(found - 1.0) > 0.015:
         known = [f for f in _FACTORS if abs(0.1 * np.log(f) + 1 - found) < 1e-3]
@@ -40,7 +42,7 @@ def gain(view: View) -> Iterator[Diagnosis]:
 def frequencies(view: View) -> Iterator[Diagnosis]:
     """A ladder other than base^(-2i/rotary_dim)."""
     exponent, scheme = view.value(Name.EXPONENT), view.value(Name.SCHEME)
-    if exponent is None or view.value(Name.PAIRING) is Pairing.CROSSING_HEADS:
+    if exponent is None or view.value(Name.PAIRING) in (Pairing.CROSSING_HEADS, Pairing.OTHER):
         return
     if proportional(view):
         yield from _scaled(view, "proportional: some frequencies are zero")

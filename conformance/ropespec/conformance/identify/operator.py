@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.identify.facts import Pairing, Source
+from ropespec.conformance.identify.facts import Block, Pairing, Source
 from ropespec.conformance.identify.probe import Probe
 from ropespec.conformance.identify.sources import Sources
 
@@ -15,8 +15,9 @@ Float = NDArray[np.float64]
 
 _HEADS = 2  # for the whole operator
 _MORE = 3  # for the blocks: a frequency that depends on the number of heads then stands alone
-# Slow pairs need far positions to show that they turn at all; tables may end before them.
-_PLACES = ((0, 1, 2, 101, 1009, 30011, 17, 5, 3), (0, 1, 2, 101, 64, 83, 17, 5, 3), (0, 1, 2, 3))
+_PLACES = ((0, 1, 2, 101, 64, 83, 17, 5, 3), (0, 1, 2, 3))
+# Slow pairs may need far positions to show that they turn at all; tables may end before them.
+_DISTANT = (0, 1, 2, 101, 1009, 30011, 17, 5, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ class Channels:
         What becomes of the others: `none`, `kept`, `zeroed`, `changed`.
     permuted : str
         The order of the result where it is not that of x.
-    diagonal : bool
-        No component reaches another, yet they change.
+    diagonal : Block or None
+        If no component reaches another, yet they change: what they are multiplied by.
     """
 
     pairing: Pairing
@@ -51,7 +52,7 @@ class Channels:
     rotary_dim: int
     tail: str
     permuted: str = ""
-    diagonal: bool = False
+    diagonal: Block | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +124,18 @@ def read_channels(reader: Reader, dim: int) -> Channels | None:
     """Find which components turn together, by unit vectors in every component of two heads."""
     size = _HEADS * dim
     vectors = np.eye(size).reshape(size, _HEADS, dim)
-    for places in _PLACES:
+
+    def read(places: tuple[int, ...]) -> Channels | None:
         y = reader.turn(vectors, places)
-        if y is not None:
-            # columns of the operator, by position: (P, out, in)
-            return _channels(y.reshape(size, len(places), size).transpose(1, 2, 0), dim)
-    return None
+        if y is None:
+            return None
+        # columns of the operator, by position: (P, out, in)
+        return _channels(y.reshape(size, len(places), size).transpose(1, 2, 0), dim)
+
+    near = next((found for found in map(read, _PLACES) if found is not None), None)
+    if near is None or near.tail != "kept" or reader.probe.session.profile.max_position < 30011:
+        return near
+    return read(_DISTANT) or near
 
 
 def _channels(m: Float, dim: int) -> Channels:
@@ -153,14 +160,22 @@ def _channels(m: Float, dim: int) -> Channels:
         return Channels(Pairing.NONE, empty, empty, dim, 0, 0, tail)
     inputs, outputs = _pairs(support, columns)
     if inputs is None or outputs is None:
-        diagonal = not (support & ~np.eye(size, dtype=bool)).any()
-        kind = Pairing.NONE if diagonal else Pairing.OTHER
+        alone = not (support & ~np.eye(size, dtype=bool)).any()
+        kind = Pairing.NONE if alone else Pairing.OTHER
+        diagonal = _factors(np.diagonal(m, axis1=1, axis2=2)[:, columns]) if alone else None
         return Channels(kind, empty, empty, dim, first, len(columns), tail, diagonal=diagonal)
     kind = Pairing.CROSSING_HEADS if crossing else _convention(inputs, dim, first)
     permuted = ""
     if (inputs != outputs).any():
         permuted = "de-interleaved" if _deinterleaved(inputs, outputs) else "permuted"
     return Channels(kind, inputs, outputs, dim, first, 2 * len(inputs), tail, permuted)
+
+
+def _factors(factors: Float) -> Block:
+    """Tell cosines, 1 at position 0 and smaller elsewhere, from other factors."""
+    start = np.abs(factors[0] - 1).max() < 0.02
+    cosines = np.abs(factors).max() < 1.02 and np.ptp(factors, axis=0).max() > 0.2
+    return Block.LOST_SINE if start and cosines else Block.OTHER
 
 
 def _pairs(

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.conformance.identify.digits import rounded
+from ropespec.conformance.identify.formulas import ASKED
 from ropespec.conformance.identify.probe import Lost
 from ropespec.conformance.identify.scores import Given, attention_forms
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
@@ -44,10 +46,50 @@ def find_others(session: Session) -> tuple[tuple[str, str], ...]:
         ("attention", _attention),
     ):
         if name in session.offers:
-            word = judge(session, name, base)
-            if word not in ("", "right"):
-                found.append((name, word))
-    return tuple(found)
+            found.append((name, judge(session, name, base)))
+    found += [(name, _asked(session, name, base)) for name in ASKED if name in session.offers]
+    return tuple((name, word) for name, word in _together(dict(found)) if word not in _NOTHING)
+
+
+_NOTHING = ("", "right")
+
+
+def _together(words: dict[str, str]) -> list[tuple[str, str]]:
+    """Name what shows only when the projections of queries and of keys are seen together."""
+    sides = {name: words.get(name) for name in ("project_query", "project_key")}
+    for name, word in sides.items():
+        other = sides["project_key" if name == "project_query" else "project_query"]
+        if other == "right" and word == "opposite":
+            words[name] = "sum of positions"
+        if other == "right" and word == "other pairing":
+            words[name] = "weights not permuted"
+    return list(words.items())
+
+
+def _asked(session: Session, name: str, base: float) -> str:
+    """Compare a function with the reference under changed arguments."""
+    asked = ASKED[name](session.profile.layouts[0], base)
+    got = _call(session, name, asked.arrays, asked.keywords)
+    if not got:
+        return ""
+    for word, make in asked.forms.items():
+        expected = make()
+        parts = expected if isinstance(expected, tuple) else (expected,)
+        if len(parts) == len(got) and all(
+            g.shape == np.shape(e) and np.allclose(g, e, atol=_TOLERANCE, rtol=_TOLERANCE)
+            for g, e in zip(got, parts, strict=True)
+        ):
+            return word
+    return _scaled(got, asked.forms["right"]())
+
+
+def _scaled(got: tuple[NDArray[Any], ...], right: Any) -> str:  # noqa: ANN401  # an array, or two
+    """Return `gain` if a result is the right one times a number."""
+    first = right[0] if isinstance(right, tuple) else right
+    if got[0].shape != np.shape(first) or not np.isfinite(got[0]).all():
+        return "unknown"
+    factor = np.vdot(first, got[0]).real / np.vdot(first, first).real
+    return "gain" if np.allclose(got[0], factor * first, atol=_TOLERANCE) else "unknown"
 
 
 def _call(
@@ -65,9 +107,11 @@ def _call(
         ) from error
     except SubjectError:
         return ()
-    if any(value.dtype.kind not in "fV" for value in reply.values):
+    if any(value.dtype.kind not in "fVc" for value in reply.values):
         return ()
-    return tuple(value.astype(np.float64) for value in reply.values)
+    return tuple(
+        value if value.dtype.kind == "c" else value.astype(np.float64) for value in reply.values
+    )
 
 
 def _match(got: Float, forms: Forms) -> str:
@@ -100,7 +144,13 @@ def _inv_freq(session: Session, name: str, base: float) -> str:
         "index from 1": lambda: base ** (-2 * (i + 1) / _DIM),
         "reversed": lambda: _theta(base)[::-1],
     }
-    return _match(np.log(np.abs(got[0]) + 1e-30), {k: _logged(v) for k, v in forms.items()})
+    word = _match(np.log(np.abs(got[0]) + 1e-30), {k: _logged(v) for k, v in forms.items()})
+    if word == "right" and _ignores_base(session, name, (_DIM,), got[0]):
+        return "base"
+    if word == "unknown" and got[0].shape == (_DIM // 2,) and not 0.5 < got[0][0] < 2.0:
+        return "not initialised"
+    odd = _call(session, name, (_DIM + 1,), {"base": base})
+    return "odd width" if word == "right" and odd and len(odd[0]) > _DIM // 2 else word
 
 
 def _logged(make: Callable[[], Float]) -> Callable[[], Float]:
@@ -113,16 +163,28 @@ def _cos_sin(session: Session, name: str, base: float) -> str:
         return ""
     angle = _PLACES[:, None] * _theta(base)
     c, s = np.cos(angle), np.sin(angle)
-    pair = {
+    pair: dict[str, tuple[Float, ...]] = {
         "right": (c, s),
         "swapped": (s, c),
         "opposite": (c, -s),
         "from 1": (np.cos(angle + _theta(base)), np.sin(angle + _theta(base))),
     }
+    far = 100 * _PLACES
+    more = _call(session, name, (far, _DIM), {"base": base})
+    wide = far[:, None] * _theta(base)
+    for kind in ("float16", "bfloat16"):
+        half = rounded(wide, kind)
+        if len(more) == 2 and np.abs(half - wide).max() > 0.1:
+            off = np.abs(more[0] - np.cos(wide)).max()
+            if off > 0.05 and np.abs(more[0] - np.cos(half)).max() < off / 4:
+                return "rounded angles"
+    reverse = angle[:, ::-1]
+    pair["reversed"] = (np.cos(reverse), np.sin(reverse))
+    pair["twice"] = (np.repeat(c, 2, axis=-1), np.repeat(s, 2, axis=-1))
     return _match(np.stack(got), {k: _stacked(v) for k, v in pair.items()})
 
 
-def _stacked(parts: tuple[Float, Float]) -> Callable[[], Float]:
+def _stacked(parts: tuple[Float, ...]) -> Callable[[], Float]:
     return lambda: np.stack(parts)
 
 
@@ -158,7 +220,23 @@ def _sinusoidal(session: Session, name: str, base: float) -> str:
         "half the exponent": lambda: woven(even / 2, even / 2),
         "own exponent each": lambda: woven(2 * even, 2 * odd, base),
     }
-    return _match(got[0], forms)
+    word = _match(got[0], forms)
+    if word == "right" and _ignores_base(session, name, (_PLACES, _DIM), got[0]):
+        return "base"
+    cut = _call(session, name, (_PLACES, _DIM + 1), {"base": base})
+    return "odd width" if word == "right" and cut else word
+
+
+def _ignores_base(session: Session, name: str, arrays: tuple[Any, ...], usual: Float) -> bool:
+    """Whether a function takes a base and gives the same for another."""
+    if "base" not in session.offers[name].keywords:
+        return False
+    got = _call(session, name, arrays, {"base": _other(float(session.profile.base))})
+    return bool(got) and got[0].shape == usual.shape and bool(np.allclose(got[0], usual))
+
+
+def _other(base: float) -> float:
+    return 500.0 if base != 500.0 else 10000.0
 
 
 def _halves(woven: Float) -> Float:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.identify.blocks import NEAR, block_form, phases
+from ropespec.conformance.identify.calling import constant
 from ropespec.conformance.identify.facts import Block, Source
 from ropespec.conformance.identify.model import Model, explain
 from ropespec.conformance.identify.operator import Blocks, Reader, read_blocks
@@ -62,11 +63,14 @@ def tolerance_of(dtype: str) -> float:
 def find_paths(probe: Probe, dim: int, sources: Sources, model: Model | None) -> tuple[Path, ...]:
     """Compare parts of a call with calls of the parts."""
     if sources.tokens is not Source.OWN:
-        return ()
+        restart = _restart(probe, dim) if sources.tokens is Source.OTHER else None
+        return () if restart is None else (restart,)
     own_rows = sources.rows is Source.OWN
     rng = np.random.default_rng(23)
     x = rng.standard_normal((_BATCH, _SEQ, _HEADS, dim)).astype(np.float32).astype(np.float64)
-    positions = rng.permutation(np.arange(1, 97))[: _BATCH * _SEQ].reshape(_BATCH, _SEQ)
+    positions = rng.permutation(np.arange(1, _largest(probe)))[: _BATCH * _SEQ].reshape(
+        _BATCH, _SEQ
+    )
     if not own_rows:
         positions = np.broadcast_to(positions[:1], positions.shape).copy()
     whole = probe.rotate(x, positions)
@@ -83,13 +87,18 @@ def find_paths(probe: Probe, dim: int, sources: Sources, model: Model | None) ->
         if name == "S=1" and path is not None and (path.which, path.what) == ("all", "other"):
             path = replace(path, what=_frequencies(probe, sources, model))
         found.append(path)
-    found.append(_long(probe, dim, model))
+    found += [_long(probe, dim, model), _restart(probe, dim), *_grid(probe)]
     for dtype in probe.session.profile.dtypes:
         if dtype != probe.dtype:
             typed = probe.rotate(x, positions, dtype=dtype)
             if typed.y is not None:
                 found.append(_compare(dtype, typed.y, whole.y, x, positions, probe, model, dtype))
     return tuple(path for path in found if path is not None)
+
+
+def _largest(probe: Probe) -> int:
+    """Return one more than the largest position to use, and at least enough for all tokens."""
+    return max(min(97, probe.session.profile.max_position + 1), _BATCH * _SEQ + 1)
 
 
 def _parts(probe: Probe) -> dict[str, tuple[int, int, int]]:
@@ -112,7 +121,12 @@ def _frequencies(probe: Probe, sources: Sources, model: Model | None) -> str:
     if not np.isfinite(matrix).all() or block_form(blocks)[0] is not Block.ROTATION:
         return "other"
     alone = phases(blocks)
-    return "other frequencies" if alone.linear and alone.offset == model.offset else "other"
+    if not alone.linear:
+        return "other"
+    if alone.offset == model.offset:
+        return "other frequencies"
+    same = np.abs(alone.speed - model.speed).max() < 1e-3 and np.isfinite(alone.offset)
+    return "other offset" if same else "other"
 
 
 def _long(probe: Probe, dim: int, model: Model | None) -> Path | None:
@@ -125,6 +139,35 @@ def _long(probe: Probe, dim: int, model: Model | None) -> Path | None:
     return _compare(
         "S=D", square.y, longer.y[:, :dim], x[:, :dim], positions[:, :dim], probe, model
     )
+
+
+def _restart(probe: Probe, dim: int) -> Path | None:
+    """Let positions fall back to 0 in the middle of a row, as in packed documents."""
+    x = np.random.default_rng(59).standard_normal((1, 6, 2, dim))
+    where = np.array([[3, 4, 5, 0, 1, 2]])
+    row, second = probe.rotate(x, where).y, probe.rotate(x[:, 3:], where[:, 3:]).y
+    if row is None or second is None:
+        return None
+    alike = np.abs(row[:, 3:] - second).max() <= tolerance_of(probe.dtype) * np.abs(x).max()
+    return None if alike else Path("back to 0", "all", "counts on")
+
+
+def _grid(probe: Probe) -> list[Path | None]:
+    """Look for tokens and rows that a launch grid of 65535 does not reach, in a narrow head."""
+    if probe.manner.axes == "shd" or probe.session.profile.array == "jax":
+        return []
+    found: list[Path | None] = []
+    dim, many = min(probe.session.profile.head_dims), 65537
+    for name, shape in (("S=65537", (1, many, 1, dim)), ("B=65537", (many, 2, 1, dim))):
+        y = probe.rotate(constant(shape, 5), np.full(shape[:2], 3)).y
+        if y is None or dim > 16:
+            continue  # too much for its table, or for its memory
+        flat = y.reshape(many, -1)
+        off = np.abs(flat - flat[0]).max(axis=1)
+        late = np.flatnonzero(~(off <= 1e-3))
+        if len(late):
+            found.append(Path(name, "some", "beyond 65535" if late[0] >= 65535 else "other"))
+    return found
 
 
 def _compare(

@@ -34,7 +34,7 @@ class Far:
     detail : str
         dtype of rounded positions.
     limit : int
-        The first position that goes wrong, or the last one tried.
+        The first position that goes wrong; for `right` and `raises` the last that does not.
     """
 
     policy: str
@@ -128,7 +128,7 @@ def _refused(reader: Reader, channels: Channels, places: tuple[int, ...]) -> Far
             high = middle
         else:
             low = middle + 1
-    return Far("raises", "", places[min(low, len(places) - 1)])
+    return Far("raises", "", places[low - 1] if low else 128)
 
 
 def negative_positions(

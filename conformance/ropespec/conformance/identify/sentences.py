@@ -36,6 +36,7 @@ _SOURCES = {
     Source.STALE: "The positions of an earlier call of the same length are used.",
     Source.SHARED: "One vector of positions serves the whole batch.",
     Source.OTHER: "They follow the positions given in no simple way.",
+    Source.UNEVEN: "Tokens of one position are turned differently.",
     Source.NOTHING: "Nothing depends on the positions.",
 }
 
@@ -65,7 +66,7 @@ def _largest(value: Any) -> str:  # noqa: ANN401  # as Fact.value
         "wraps": f"Positions wrap at {limit}.",
         "wraps signed": f"Positions wrap at {limit}, as signed integers.",
         "identity": f"Positions from {limit} on are not turned.",
-        "raises": f"It raises from about {limit} on.",
+        "raises": f"It raises beyond {limit}, the largest that was accepted.",
         "range": f"From about {limit} on the length grows or is no number.",
         "garbage": f"From {limit} on the angles fit no position.",
     }

@@ -1,6 +1,7 @@
 """History: what a call leaves behind for later ones."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ropespec.conformance.identify.blocks import NEAR
 from ropespec.conformance.identify.calling import constant
@@ -14,8 +15,11 @@ from ropespec.conformance.identify.operator import (
 )
 from ropespec.conformance.identify.probe import Probe
 
-__all__ = ["after_far", "after_other_dtype", "repeated"]
+__all__ = ["after_far", "after_other_dtype", "baked_length", "repeated"]
 
+Float = NDArray[np.float64]
+
+_LENGTHS = (3, 4, 6, 12, 40)
 _OTHER = {"float32": ("bfloat16", "float16"), "float64": ("float32",)}
 
 
@@ -34,9 +38,11 @@ def after_other_dtype(
     that is not among those `used`.
     """
     dim = channels.head_dim
-    fresh: tuple[int, ...] = (*NEAR, 5, 7)
+    near = tuple(int(p) for p in before.positions)
+    fresh: tuple[int, ...] = (*near, 5, 7)
+    longest = min(300, probe.session.profile.max_position + 1)
     for dtype in _others(probe):
-        for places in (fresh, tuple(range(300))):
+        for places in (fresh, tuple(range(longest))):
             x = np.ones((2, len(places), 2, dim))
             where = np.broadcast_to(np.array(places), (2, len(places)))
             if probe.rotate(x, where, dtype=dtype).y is None:
@@ -44,12 +50,16 @@ def after_other_dtype(
             again = read_blocks(reader, channels, fresh)
             if again is None:
                 return "other"
-            known = again.matrix[: len(NEAR)]
+            known = again.matrix[: len(near)]
             if np.abs(known - before.matrix).max() > 1e-4:
                 coarse = on_grid(again.matrix[..., 0].ravel())
                 return "dtype" if coarse and not on_grid(before.matrix[..., 0].ravel()) else "other"
         fresh = (*fresh, 11)
-    return _table_of_first_dtype(probe, reader, used)
+    found = _table_of_first_dtype(probe, reader, used)
+    again = read_blocks(reader, channels, near)
+    if found is None and again is not None:
+        return "other" if np.abs(again.matrix - before.matrix).max() > 1e-4 else None
+    return found
 
 
 def _table_of_first_dtype(probe: Probe, reader: Reader, used: tuple[int, ...]) -> str | None:
@@ -71,13 +81,15 @@ def _table_of_first_dtype(probe: Probe, reader: Reader, used: tuple[int, ...]) -
 
 
 def repeated(probe: Probe, dim: int) -> str | None:
-    """Return what a repeated call shows: `offset grows`, `differs`, or None for the same."""
+    """Return what a repeated call shows: `offset grows`, `turned again`, `differs`, or None."""
     count = 48
     x = constant((1, count, 2, dim), seed=3)
     where = np.arange(count)[None]
     one, two = probe.rotate(x, where).y, probe.rotate(x, where).y
     if one is None or two is None or np.abs(one - two).max() < 1e-4:
         return None
+    if np.abs(two[:, : count // 2] - one[:, ::2]).max() < 1e-3:
+        return "turned again"
     for k in range(1, count - 4):
         ahead = np.abs(two[:, :-k] - one[:, k:]).max()
         back = np.abs(two[:, k:] - one[:, :-k]).max()
@@ -86,13 +98,45 @@ def repeated(probe: Probe, dim: int) -> str | None:
     return "differs"
 
 
+def baked_length(probe: Probe, dim: int) -> str | None:
+    """Return which tokens are turned otherwise in a longer call: `length`, `last`, `some`, or None.
+
+    They are compared with calls of two tokens. `length` are all those beyond a length that stays
+    the same from call to call.
+    """
+    few: list[Float] = []
+    for p in range(0, _LENGTHS[-1], 2):
+        y = probe.rotate(constant((1, 2, 5, dim), 7), np.array([[p, p + 1]])).y
+        if y is None:
+            return None
+        few.append(y)
+    right = np.concatenate(few, axis=1)
+    wrong: dict[int, list[int]] = {}
+    for count in _LENGTHS:
+        y = probe.rotate(constant((1, count, 5, dim), 7), np.arange(count)[None]).y
+        if y is None:
+            return None
+        off = np.abs(y - right[:, :count]).max(axis=(0, 2, 3))
+        limit = 1e-3 if probe.dtype in ("float32", "float64") else 6e-2
+        wrong[count] = [int(s) for s in np.flatnonzero(~(off < limit))]
+    odd = {count: bad for count, bad in wrong.items() if bad}
+    if not odd:
+        return None
+    start = min(min(bad) for bad in odd.values())
+    if len(odd) > 1 and all(
+        bad == list(range(start, count)) for count, bad in wrong.items() if count > start
+    ):
+        return "length"
+    return "last" if all(bad == [count - 1] for count, bad in wrong.items()) else "some"
+
+
 def after_far(probe: Probe, reader: Reader, channels: Channels, before: Blocks) -> str | None:
     """Return what far positions and a long sequence leave: `frequencies`, `other`, or None."""
     dim = channels.head_dim
     longest = min(4100, probe.session.profile.max_position)
     long = np.ones((1, longest, 1, dim))
     probe.rotate(long, np.arange(longest)[None])
-    again = read_blocks(reader, channels, NEAR)
+    again = read_blocks(reader, channels, tuple(int(p) for p in before.positions))
     if again is None:
         return "other"
     if np.abs(again.matrix - before.matrix).max() <= 1e-4:

@@ -13,12 +13,10 @@ def answer(view: View) -> Iterator[Diagnosis]:
     said = view.value(Name.ANSWER)
     if said in (None, "values"):
         return
-    if said == "axes swapped":
-        yield named("X4", 0.9)
-    elif said == "timeout":
-        yield named("it hangs", 0.9)
-    elif said == "crash":
-        yield named("it crashes", 0.9)
+    words = {"axes swapped": "X4", "timeout": "it hangs", "crash": "it crashes"}
+    words |= {"not a number": "not a number"}
+    if said in words:
+        yield named(words[said], 0.9)
     elif said.startswith("another shape"):
         yield named("other shape", 0.8, said)
     elif said.startswith("no array"):
@@ -58,10 +56,12 @@ def sources(view: View) -> Iterator[Diagnosis]:
         case Source.STALE:
             yield named("C1", 0.95)
         case Source.FROM_FIRST:
-            yield named("counted from the first position", 0.6)
-            yield named("B2", 0.3)
+            yield named("counted from the first position", 0.8)
         case _:
             pass
+    plain = tokens is Source.OWN and view.value(Name.PAIRING) is not Pairing.CROSSING_HEADS
+    if plain and view.value(Name.HEADS) == "differ":
+        yield named("heads turned differently", 0.7)
     if rows is Source.ROW:
         yield named("B5", 0.95)
     elif rows is Source.LARGEST:
@@ -107,12 +107,19 @@ def block(view: View) -> Iterator[Diagnosis]:
             pass
     if view.value(Name.DIRECTION) == "clockwise":
         yield named("S1", 0.95)
+    elif view.value(Name.DIRECTION) == "both ways":
+        yield named("S1", 0.8, "of some pairs")
 
 
 def width(view: View) -> Iterator[Diagnosis]:
     """How many components turn, and where."""
     turning, dim = view.value(Name.ROTARY_DIM), view.value(Name.HEAD_DIM)
     unread = view.value(Name.PAIRING) in (Pairing.NONE, Pairing.OTHER)
+    asked = view.claimed.rotary_dim
+    if view.value(Name.PAIRING) is Pairing.OTHER and asked is not None:
+        if turning == 1 << (asked - 1).bit_length() != asked:
+            yield named("R6", 0.85, f"{turning} of {dim} turn, {asked} claimed")
+        return
     if turning is None or unread or proportional(view):
         return
     claimed = view.claimed.rotary_dim or dim
