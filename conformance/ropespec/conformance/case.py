@@ -24,6 +24,9 @@ __all__ = ["Case", "Space", "cases"]
 _EDGES = (255, 256, 257, 511, 2047, 2048, 2049, 4095, 4096, 65535, 2**24 - 1, 2**24 + 1, 2**31 - 40)
 
 
+_LONGEST = 17  # the longest sequence that is drawn
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One drawn input of a rotation.
@@ -157,14 +160,11 @@ class Space:
     partial: bool = False
 
 
-@st.composite
-def cases(draw: st.DrawFn, profile: Profile, keywords: frozenset[str], space: Space) -> Case:
+def cases(profile: Profile, keywords: frozenset[str], space: Space) -> st.SearchStrategy[Case]:
     """Draw cases that the profile allows.
 
     Parameters
     ----------
-    draw : callable
-        Supplied by Hypothesis.
     profile : Profile
         The claims.
     keywords : frozenset of str
@@ -174,30 +174,51 @@ def cases(draw: st.DrawFn, profile: Profile, keywords: frozenset[str], space: Sp
         What the check wants.
     """
     limit = min(profile.max_position, space.max_position or profile.max_position)
-    batch, seq, heads, head_dim = draw(_shapes(profile, space))
-    rotary_dim = profile.rotary_dim
-    compiled = profile.array == "jax"  # and pays for every new width
-    if "rotary_dim" in keywords and (space.partial or (draw(st.booleans()) and not compiled)):
-        rotary_dim = draw(st.sampled_from(_parts(head_dim)))
-    layouts = [one for one in profile.layouts if space.layouts is None or one in space.layouts]
     dtypes = [one for one in profile.dtypes if space.dtypes is None or one in space.dtypes]
-    start = draw(_starts(max(limit - seq, 0)))
-    kind = draw(st.sampled_from(_patterns(profile, space)))
+    layouts = [one for one in profile.layouts if space.layouts is None or one in space.layouts]
+    parts: st.SearchStrategy[int | None] = st.just(None)
+    if "rotary_dim" in keywords and space.partial:
+        parts = st.integers(0, 3)
+    elif "rotary_dim" in keywords and profile.array != "jax":  # which pays for every new width
+        parts = st.one_of(st.none(), st.integers(0, 3))
+    # Built once: Hypothesis takes longer to make a strategy than to draw from it.
+    return _drawn(
+        profile,
+        limit,
+        shapes=_shapes(profile, space),
+        parts=parts,
+        starts=_starts(max(limit - _LONGEST, 0)),
+        kinds=st.sampled_from(_patterns(profile, space)),
+        layouts=st.sampled_from(layouts),
+        bases=st.sampled_from(_bases(profile, keywords)),
+        dtypes=st.sampled_from(dtypes),
+        values=st.sampled_from(tuple(v for v in VALUES if v in space.values)),
+        strided=st.booleans() if space.strided else st.just(value=False),
+        seeds=st.integers(0, 99),
+    )
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, /, profile: Profile, limit: int, **of: st.SearchStrategy[Any]) -> Case:
+    batch, seq, heads, head_dim = draw(of["shapes"])
+    part = draw(of["parts"])
+    some = _parts(head_dim)
+    rotary_dim = profile.rotary_dim if part is None else some[part % len(some)]
     return Case(
         batch=batch,
         seq=seq,
         heads=heads,
         head_dim=head_dim,
         rotary_dim=rotary_dim,
-        interleaved=draw(st.sampled_from(layouts)),
-        base=draw(st.sampled_from(_bases(profile, keywords))),
-        dtype=draw(st.sampled_from(dtypes)),
-        positions=kind,
-        start=start,
+        start=draw(of["starts"]),
+        positions=draw(of["kinds"]),
+        interleaved=draw(of["layouts"]),
+        base=draw(of["bases"]),
+        dtype=draw(of["dtypes"]),
         limit=limit,
-        values=draw(st.sampled_from(tuple(v for v in VALUES if v in space.values))),
-        strided=draw(st.booleans()) if space.strided else False,
-        seed=draw(st.integers(0, 99)),
+        values=draw(of["values"]),
+        strided=draw(of["strided"]),
+        seed=draw(of["seeds"]),
     )
 
 
@@ -215,7 +236,7 @@ def _shapes(profile: Profile, space: Space) -> st.SearchStrategy[tuple[int, int,
         ]
         if fits:
             return st.sampled_from(fits)
-    choices = ((1,) if one_row else (1, 2, 3), (1, 2, 3, 5, 8, 17), (1, 2, 3, 4))
+    choices = ((1,) if one_row else (1, 2, 3), (1, 2, 3, 5, 8, _LONGEST), (1, 2, 3, 4))
     sizes = [
         [size for size in some if size >= m] or [m] for some, m in zip(choices, least, strict=True)
     ]
@@ -223,8 +244,8 @@ def _shapes(profile: Profile, space: Space) -> st.SearchStrategy[tuple[int, int,
 
 
 def _pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:
-    """Return five shapes, the same for all checks: a compiler pays for each new one."""
-    steps = ((1, 1, 1, 0), (1, 2, 3, 1), (2, 3, 2, 3), (3, 5, 1, 2), (2, 8, 4, 6))
+    """Return four shapes, the same for all checks: a compiler pays for each new one."""
+    steps = ((1, 1, 1, 0), (2, 3, 2, 3), (3, 5, 1, 2), (2, 8, 4, 6))
     last = len(head_dims) - 1
     pool = [(1 if one_row else b, s, h, head_dims[min(i, last)]) for b, s, h, i in steps]
     return list(dict.fromkeys(pool))
