@@ -12,6 +12,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,10 +126,8 @@ def first_failure(entry: Wrong) -> float:
 
     began = time.perf_counter()
     with Session(load(entry.target), entry.profile, timeout=5.0) as session:
-        try:
+        with suppress(_FailedError):
             run(session, Plan(), stop)
-        except _FailedError:
-            pass
     return time.perf_counter() - began
 
 

@@ -11,8 +11,9 @@ from ropespec.conformance.checks.rotation.common import NEAR
 from ropespec.conformance.checks.shared import LITERAL, against, answer, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules, table, unit_circle
-from ropespec.conformance.judge.finding import Call, Finding, compare, worst
+from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.registry import check
+from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
 from ropespec.reference.sinusoidal import positional_encoding_table
 
@@ -129,6 +130,30 @@ def pairs(trial: Trial, case: Case) -> Finding:
     bound = 2 * np.hypot(exact.allowed[..., 0::2], exact.allowed[..., 1::2])
     message = "components 2i and 2i+1 are not sine and cosine of theta_i at position 1"
     return compare(angle, theta, bound, name="theta", message=message).after(call)
+
+
+@check(
+    "SIN-1",
+    "even",
+    "An odd width loses a component, or fails with an error that names nothing.",
+    needs=("sinusoidal_embedding",),
+    properties=("P-46",),
+    space=Space(max_position=64),
+    applies=lambda trial: None if trial.profile.refusals else "refusals not claimed",
+    share=0.25,
+)
+def even(trial: Trial, case: Case) -> Finding:
+    """Odd and empty widths are refused by an error that names `dim`."""
+    wrong = (case.head_dim + 1, 0, 1)[case.seed % 3]
+    arrays = (case.make_positions(), wrong)
+    call = Call("sinusoidal_embedding", arrays)
+    try:
+        reply = trial.call("sinusoidal_embedding", arrays)
+    except SubjectRaised as error:
+        if error.message.startswith("dim must be"):
+            return held()
+        return broken(f"dim = {wrong} raises {error.type_name}: {error.message}", call=call)
+    return broken(f"dim = {wrong} gives an array of shape {reply.values[0].shape}", call=call)
 
 
 @check(

@@ -148,7 +148,9 @@ class _Torch(Framework):
             raise NotDifferentiable(f"the result is no tensor but {type(y).__name__}")
         if not y.requires_grad:
             raise NotDifferentiable("autograd finds no way from the result back to x")
-        (found,) = self._torch.autograd.grad(y, leaf, cotangent.to(y.dtype), allow_unused=True)
+        # All the way back, as in training: a graph that was kept from an earlier call raises.
+        self._torch.autograd.backward(y, cotangent.to(y.dtype))
+        found = leaf.grad
         if found is None:
             raise NotDifferentiable("autograd finds no way from the result back to x")
         return found

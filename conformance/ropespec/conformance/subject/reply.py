@@ -49,6 +49,8 @@ class Reply:
         Whether each result shares memory with an argument.
     seconds : float
         Time inside the subject.
+    reused : tuple of bool
+        Whether each result lies in the memory of a result of the call before.
     """
 
     values: tuple[np.ndarray, ...]
@@ -59,6 +61,7 @@ class Reply:
     written: tuple[bool, ...]
     aliases: tuple[bool, ...]
     seconds: float
+    reused: tuple[bool, ...] = ()
 
     @classmethod
     def of(cls, frame: Frame) -> "Reply":
@@ -73,6 +76,7 @@ class Reply:
             written=tuple(frame.header["written"]),
             aliases=tuple(row["alias"] for row in table),
             seconds=frame.header["seconds"],
+            reused=tuple(row["reused"] for row in table),
         )
 
 

@@ -46,6 +46,8 @@ class _Worker:
     def __init__(self) -> None:
         self._found: Found | None = None
         self._framework: Framework | None = None
+        # Kept alive, so that memory they share with the next results is no accident.
+        self._last: list[object] = []
 
     def answer(self, request: dict[str, Any], arrays: Sequence[np.ndarray]) -> Answer:
         """Do what a frame asks and return the frame to send back."""
@@ -107,7 +109,8 @@ class _Worker:
             result = call()
             framework.finish(result)
             seconds = time.perf_counter() - began
-            return _report(result, made, framework, seconds)
+            before, self._last = self._last, results(result)
+            return _report(self._last, before, made, framework, seconds)
 
     def _function(self, name: str) -> Callable[..., Any]:
         assert self._found is not None
@@ -154,12 +157,12 @@ def _fill(item: Any, made: Sequence[Argument]) -> Any:  # noqa: ANN401  # JSON i
 
 
 def _report(
-    result: Any,  # noqa: ANN401  # whatever a subject returns
+    items: Sequence[object],
+    before: Sequence[object],
     made: Sequence[Argument],
     framework: Framework,
     seconds: float,
 ) -> Answer:
-    items = results(result)
     returned = [Returned.of(item) for item in items]
     table = [
         {
@@ -167,6 +170,7 @@ def _report(
             "is_array": one.framework == framework.name,
             "device": one.device,
             "alias": any(overlap(item, argument.backing) for argument in made),
+            "reused": any(overlap(item, other) for other in before),
             "description": one.description,
         }
         for item, one in zip(items, returned, strict=True)

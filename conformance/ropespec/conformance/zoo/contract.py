@@ -11,6 +11,7 @@ from ropespec.conformance.zoo.entry import wrong
 from ropespec.conformance.zoo.parts import rope
 
 __all__ = [
+    "OneBuffer",
     "aborts",
     "clipped",
     "gain",
@@ -114,7 +115,7 @@ def normalised(x: Array, positions: Array) -> Array:
     return (y / np.where(length == 0, 1, length)).astype(x.dtype)
 
 
-@wrong("", "Large components are clipped.", "ROT-15.linear", "ROT-10.identity")
+@wrong("", "Large components are clipped.", "ROT-15.linear", "ROT-10.identity", "PROJ-4.folded")
 def clipped(x: Array, positions: Array) -> Array:
     """Saturate at 3."""
     with np.errstate(invalid="ignore"):
@@ -140,3 +141,17 @@ def aborts(x: Array, positions: Array) -> Array:
     """Call abort."""
     os.abort()
     return rope(x, positions)
+
+
+@wrong("", "One buffer holds the results of all calls of a shape.", "ROT-17.unwritten")
+class OneBuffer:
+    """A result that the next call overwrites."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[tuple[object, ...], Array] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Write into the buffer of the shape."""
+        y = self.buffers.setdefault((x.shape, x.dtype), np.empty_like(x))
+        y[...] = rope(x, positions)
+        return y

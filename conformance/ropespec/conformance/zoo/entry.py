@@ -1,22 +1,53 @@
-"""Entries of the zoo and their registration."""
+"""Entries of the zoo and their registration.
+
+An entry is a rotation f(x, positions), a function of another chapter, or a class of several. What
+needs torch or JAX lies in a module that only a worker imports, and is registered by its name.
+"""
 
 import functools
 import importlib
+import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ropespec.conformance.profile import Profile
 
-__all__ = ["Right", "Rotate", "Wrong", "right", "wrong", "zoo"]
+__all__ = ["Offering", "Right", "Subject", "Wrong", "elsewhere", "right", "wrong", "zoo"]
 
-Rotate = Callable[[NDArray[Any], NDArray[np.int64]], Any]
+Subject = Callable[..., Any]
 
-_MODULES = ("contract", "frequency", "layout", "position", "precision", "styles")
+_ROTATION = "apply_rotary"
+_MODULES = (
+    "attention",
+    "complex_plane",
+    "contract",
+    "flags",
+    "frameworks",
+    "frequency",
+    "gradients",
+    "layout",
+    "partial",
+    "paths",
+    "position",
+    "precision",
+    "projection",
+    "published",
+    "scores",
+    "sinusoidal",
+    "state",
+    "styles",
+    "tables",
+)
 _entries: dict[str, "Wrong | Right"] = {}
+
+
+class Offering:
+    """A subject that offers one function, under the name it has in the API."""
+
+    def __init__(self, name: str, function: Subject) -> None:
+        setattr(self, name, function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +68,10 @@ class Wrong:
         Checks that must fail on it, the most telling first.
     claims : mapping
         The profile under which it is wrong.
-    function : callable
-        f(x, positions).
+    function : callable or None
+        The function or class; None where its module is left to a worker.
+    offers : str
+        The function of the API it stands for; empty for a class.
     """
 
     name: str
@@ -47,12 +80,18 @@ class Wrong:
     sentence: str
     killed_by: tuple[str, ...]
     claims: Mapping[str, Any] = field(hash=False)
-    function: Rotate
+    function: Subject | None
+    offers: str = _ROTATION
 
     @property
     def profile(self) -> Profile:
         """The claims as a profile."""
         return Profile.from_mapping(self.claims)
+
+    @property
+    def bare(self) -> bool:
+        """Whether it is a NumPy function f(x, positions) and no more."""
+        return _is_bare(self.function, self.offers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +100,7 @@ class Right:
 
     Attributes
     ----------
-    name, target, sentence, claims, function
+    name, target, sentence, claims, function, offers
         As for `Wrong`; the sentence says what is particular.
     measured : mapping of str to str
         The class that must be measured, per dtype.
@@ -72,21 +111,28 @@ class Right:
     sentence: str
     measured: Mapping[str, str] = field(hash=False)
     claims: Mapping[str, Any] = field(hash=False)
-    function: Rotate
+    function: Subject | None
+    offers: str = _ROTATION
 
     @property
     def profile(self) -> Profile:
         """The claims as a profile."""
         return Profile.from_mapping(self.claims)
 
+    @property
+    def bare(self) -> bool:
+        """Whether it is a NumPy function f(x, positions) and no more."""
+        return _is_bare(self.function, self.offers)
+
 
 def wrong(
     catalogue: str,
     sentence: str,
     *killed_by: str,
+    offers: str = _ROTATION,
     **claims: Any,  # noqa: ANN401  # claims are checked by Profile
-) -> Callable[[Rotate], Rotate]:
-    """Register the decorated function as a wrong implementation.
+) -> Callable[[Subject], Any]:
+    """Register the decorated function or class as a wrong implementation.
 
     Parameters
     ----------
@@ -96,15 +142,18 @@ def wrong(
         The mistake.
     *killed_by : str
         Checks that must fail on it.
+    offers : str
+        The function of the API it stands for.
     **claims
-        Claims of its profile; half-split unless `interleaved` says otherwise.
+        Claims of its profile; half-split unless `interleaved` or `layouts` says otherwise.
     """
 
-    def register(function: Rotate) -> Rotate:
-        name = function.__name__
-        claimed = {"interleaved": False, **claims}
-        _add(Wrong(name, _target(function), catalogue, sentence, killed_by, claimed, function))
-        return function
+    def register(function: Subject) -> Any:  # noqa: ANN401  # as it was, or an offering
+        name, offered = _name_of(function), "" if inspect.isclass(function) else offers
+        claimed = _claimed(claims)
+        target = f"{function.__module__}:{function.__name__}"
+        _add(Wrong(name, target, catalogue, sentence, killed_by, claimed, function, offered))
+        return _subject(function, offered)
 
     return register
 
@@ -113,27 +162,61 @@ def right(
     sentence: str,
     measured: Mapping[str, str],
     /,
+    offers: str = _ROTATION,
     **claims: Any,  # noqa: ANN401  # claims are checked by Profile
-) -> Callable[[Rotate], Rotate]:
-    """Register the decorated function as a right implementation.
+) -> Callable[[Subject], Any]:
+    """Register the decorated function or class as a right implementation.
 
     Parameters
     ----------
     sentence : str
         What is particular about it.
     measured : mapping
-        The class that must be measured, per dtype.
+        The class that must be measured, per dtype; empty without a rotation.
+    offers : str
+        The function of the API it stands for.
     **claims
-        Claims of its profile; half-split unless `interleaved` says otherwise.
+        Claims of its profile; half-split unless `interleaved` or `layouts` says otherwise.
     """
 
-    def register(function: Rotate) -> Rotate:
-        name = function.__name__
-        claimed = {"interleaved": False, "dtypes": tuple(measured), **claims}
-        _add(Right(name, _target(function), sentence, measured, claimed, function))
-        return function
+    def register(function: Subject) -> Any:  # noqa: ANN401  # as it was, or an offering
+        name, offered = _name_of(function), "" if inspect.isclass(function) else offers
+        dtypes = {"dtypes": tuple(measured)} if measured else {}
+        claimed = _claimed({**dtypes, **claims})
+        target = f"{function.__module__}:{function.__name__}"
+        _add(Right(name, target, sentence, measured, claimed, function, offered))
+        return _subject(function, offered)
 
     return register
+
+
+def elsewhere(
+    module: str,
+    name: str,
+    sentence: str,
+    *,
+    catalogue: str = "",
+    killed_by: tuple[str, ...] = (),
+    measured: Mapping[str, str] | None = None,
+    **claims: Any,  # noqa: ANN401  # claims are checked by Profile
+) -> None:
+    """Register what lies in a module that is not imported here: right if `measured` is given.
+
+    Parameters
+    ----------
+    module : str
+        Module of the zoo.
+    name : str
+        The attribute, and the name of the entry.
+    sentence, catalogue, killed_by, measured, **claims
+        As for `wrong` and `right`.
+    """
+    target = f"ropespec.conformance.zoo.{module}:{name}"
+    if measured is None:
+        _add(Wrong(name, target, catalogue, sentence, killed_by, _claimed(claims), None))
+    else:
+        claimed = _claimed({"dtypes": tuple(measured), **claims})
+        _add(Right(name, target, sentence, measured, claimed, None))
 
 
 @functools.cache
@@ -150,5 +233,20 @@ def _add(entry: Wrong | Right) -> None:
     _entries[entry.name] = entry
 
 
-def _target(function: Rotate) -> str:
-    return f"{function.__module__}:{function.__name__}"
+def _claimed(claims: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(claims) if "layouts" in claims else {"interleaved": False, **claims}
+
+
+def _name_of(function: Subject) -> str:
+    """Return the name of a function, and that of a class as a function would have it."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", function.__name__).lower()
+
+
+def _subject(function: Subject, offers: str) -> Any:  # noqa: ANN401  # as it was, or an offering
+    return function if offers in ("", _ROTATION) else Offering(offers, function)
+
+
+def _is_bare(function: Subject | None, offers: str) -> bool:
+    if function is None or offers != _ROTATION:
+        return False
+    return list(inspect.signature(function).parameters) == ["x", "positions"]

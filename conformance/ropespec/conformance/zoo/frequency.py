@@ -16,12 +16,16 @@ __all__ = [
     "exponent_i",
     "factor_twice",
     "index_from_1",
+    "last_frequency_repeated",
     "one_scalar_theta",
     "reciprocal",
     "reversed_order",
     "rotary_dim_ignored",
+    "slow_half_unturned",
     "tail_zeroed",
+    "uninitialised",
     "width_of_head",
+    "width_of_model",
     "wrong_end",
 ]
 
@@ -153,3 +157,33 @@ def tail_zeroed(x: Array, positions: Array) -> Array:
     y = np.zeros_like(x)
     y[..., :8] = rope(x[..., :8], positions)
     return y
+
+
+@wrong("X3", "The exponent is divided by heads times head_dim.", "ROT-7.value")
+def width_of_model(x: Array, positions: Array) -> Array:
+    """base^(-2i/(H d))."""
+    d = x.shape[-1]
+    return _with(x, positions, 10000.0 ** (-np.arange(0, d, 2) / (d * x.shape[2])))
+
+
+@wrong("I1", "The frequencies are memory that was never filled.", "FREQ-2.read-off")
+def uninitialised(x: Array, positions: Array) -> Array:
+    """Use what may lie in a buffer after loading."""
+    left = (8.4e-45, 0.0, 6.9e-18, 1.2e-3, 3.1e-41)
+    return _with(x, positions, np.resize(np.array(left), x.shape[-1] // 2))
+
+
+@wrong("", "The slower half of the pairs does not turn.", "FREQ-2.read-off")
+def slow_half_unturned(x: Array, positions: Array) -> Array:
+    """Zero the frequencies of the second half."""
+    index = _index(x)
+    return _with(x, positions, np.where(index < 0.25, 10000.0 ** (-2 * index), 0.0))
+
+
+@wrong("", "The last frequency is that of the pair before.", "FREQ-2.read-off")
+def last_frequency_repeated(x: Array, positions: Array) -> Array:
+    """Fill one entry too few."""
+    theta = 10000.0 ** (-2 * _index(x))
+    return _with(
+        x, positions, np.concatenate([theta[:-1], theta[-2:-1]]) if len(theta) > 1 else theta
+    )

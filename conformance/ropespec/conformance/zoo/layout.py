@@ -46,6 +46,8 @@ def adjacent_for_half(x: Array, positions: Array) -> Array:
     "Half-split pairs where interleaved is declared.",
     "ROT-6.pairing",
     "ROT-6.value",
+    "PUB-7.bare",
+    "REL-9.additive",
     interleaved=True,
 )
 def half_for_adjacent(x: Array, positions: Array) -> Array:
@@ -104,6 +106,10 @@ def left_deinterleaved(x: Array, positions: Array) -> Array:
     "DER-4.progression",
     "DER-5.solution",
     "JDG-1.reference",
+    "CPLX-4.euler",
+    "CPLX-6.halves",
+    "REL-6.anchor",
+    "REL-7.swap",
 )
 def clockwise(x: Array, positions: Array) -> Array:
     """Turn the other way."""
@@ -111,7 +117,17 @@ def clockwise(x: Array, positions: Array) -> Array:
     return half(x, np.cos(angle), -np.sin(angle))
 
 
-@wrong("", "The minus of -sin is lost: the block is symmetric.", "ROT-11.norm", "ROT-2.complex")
+@wrong(
+    "",
+    "The minus of -sin is lost: the block is symmetric.",
+    "ROT-11.norm",
+    "ROT-2.complex",
+    "REL-2.real-part",
+    "REL-3.inner-product",
+    "REL-4.groups",
+    "REL-5.key-turned",
+    "ATT-3.weights",
+)
 def lost_minus(x: Array, positions: Array) -> Array:
     """Add where the formula subtracts."""
     angle = angles(positions, x.shape[-1])[..., None, :]
@@ -128,7 +144,14 @@ def lost_sine(x: Array, positions: Array) -> Array:
     return half(x, np.cos(angle), np.zeros_like(angle))
 
 
-@wrong("M2", "The second half is made from the first half already overwritten.", "ROT-11.norm")
+@wrong(
+    "M2",
+    "The second half is made from the first half already overwritten.",
+    "ROT-11.norm",
+    "CPLX-3.quarter-turn",
+    "CPLX-7.product",
+    "REL-8.equal",
+)
 def overwritten_operand(x: Array, positions: Array) -> Array:
     """Reuse the variable."""
     angle = angles(positions, x.shape[-1])[..., None, :]
@@ -146,7 +169,14 @@ def applied_twice(x: Array, positions: Array) -> Array:
     return rope(rope(x, positions), positions)
 
 
-@wrong("A3", "The rotation is never applied.", "FREQ-2.read-off", "FREQ-6.neighbours")
+@wrong(
+    "A3",
+    "The rotation is never applied.",
+    "FREQ-2.read-off",
+    "FREQ-6.neighbours",
+    "DEC-1.abel",
+    "DEC-2.cosines",
+)
 def never_applied(x: Array, positions: Array) -> Array:  # noqa: ARG001  # the mistake itself
     """Return a copy."""
     return x.copy()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["angles", "half", "interleaved", "inv_freq", "rope", "working"]
+__all__ = ["angles", "half", "interleaved", "inv_freq", "rope", "table", "turn", "working"]
 
 Array = NDArray[Any]
 
@@ -47,3 +47,15 @@ def rope(x: Array, positions: Array, *, base: float = 10000.0, pairs: bool = Fal
     angle = angles(positions, x.shape[-1], base)
     apply = interleaved if pairs else half
     return apply(x, np.cos(angle), np.sin(angle))
+
+
+def table(positions: Array, dim: int, base: float = 10000.0) -> tuple[Array, Array]:
+    """Cos and sin of m * theta_i in float64, positions.shape + (dim/2,)."""
+    angle = positions.astype(np.float64)[..., None] * base ** (-np.arange(0, dim, 2) / dim)
+    return np.cos(angle), np.sin(angle)
+
+
+def turn(x: Array, positions: Array, *, pairs: bool = False, base: float = 10000.0) -> Array:
+    """Rotate x by tables in float64: half-split, or interleaved with `pairs`."""
+    apply = interleaved if pairs else half
+    return apply(x, *table(positions, x.shape[-1], base))

@@ -12,16 +12,22 @@ __all__ = [
     "absolute_value",
     "cached_by_length",
     "clamped_at_zero",
+    "counted_from_the_first",
     "counts_calls",
+    "counts_on",
+    "doubled_positions",
     "first_row_only_at_one_token",
     "ignored_positions",
     "largest_row",
+    "passes_through_at_4096",
+    "positions_divided_by_4",
     "positions_from_1",
     "row_0_for_all",
     "single_position",
     "table_of_2048",
     "table_of_first_dtype",
     "unsigned_16",
+    "wraps_at_4096",
 ]
 
 Array = NDArray[Any]
@@ -45,7 +51,9 @@ def single_position(x: Array, positions: Array) -> Array:
     return rope(x, np.broadcast_to(positions[:, -1:], positions.shape))
 
 
-@wrong("P6", "The largest position of the batch is used in all rows.", "ROT-19.rows")
+@wrong(
+    "P6", "The largest position of the batch is used in all rows.", "ROT-19.rows", "PROJ-5.tokens"
+)
 def largest_row(x: Array, positions: Array) -> Array:
     """Share one vector over a ragged batch."""
     most = positions.max(axis=0, initial=0)
@@ -75,7 +83,14 @@ def clamped_at_zero(x: Array, positions: Array) -> Array:
     return rope(x, np.maximum(positions, 0))
 
 
-@wrong("", "The sign of a position is lost.", "FREQ-6.negative", "ROT-12.inverse")
+@wrong(
+    "",
+    "The sign of a position is lost.",
+    "FREQ-6.negative",
+    "ROT-12.inverse",
+    "CPLX-2.conjugate",
+    "REL-1.shift",
+)
 def absolute_value(x: Array, positions: Array) -> Array:
     """Take the distance."""
     return rope(x, np.abs(positions))
@@ -131,3 +146,46 @@ def table_of_first_dtype(x: Array, positions: Array) -> Array:
         _tables[d] = np.cos(table).astype(x.dtype), np.sin(table).astype(x.dtype)
     cos, sin = (part.astype(np.float32)[np.abs(positions)] for part in _tables[d])
     return half(x, cos, sin * np.sign(positions)[..., None].astype(np.float32))
+
+
+@wrong("B2", "Positions count on where a new document begins.", "ROT-9.rows", "FREQ-6.negative")
+def counts_on(x: Array, positions: Array) -> Array:
+    """Go on counting wherever positions fall back."""
+    where = positions.copy()
+    for t in range(1, positions.shape[1]):
+        falls = positions[:, t] <= positions[:, t - 1]
+        where[:, t] = np.where(falls, where[:, t - 1] + 1, positions[:, t])
+    return rope(x, where)
+
+
+@wrong("", "Tokens are counted from the first position.", "ROT-19.tokens")
+def counted_from_the_first(x: Array, positions: Array) -> Array:
+    """Add arange to the first position of each row."""
+    return rope(x, positions[:, :1] + np.arange(x.shape[1]))
+
+
+@wrong("C5", "Positions beyond a table of 4096 wrap to its beginning.", "FREQ-6.neighbours")
+def wraps_at_4096(x: Array, positions: Array) -> Array:
+    """Take the remainder."""
+    return rope(x, np.fmod(positions, 4096))
+
+
+@wrong(
+    "C5", "Tokens beyond a table of 4096 pass through.", "FREQ-6.neighbours", "ROT-13.composition"
+)
+def passes_through_at_4096(x: Array, positions: Array) -> Array:
+    """Leave them as they are."""
+    return np.where(np.abs(positions)[..., None, None] >= 4096, x, rope(x, positions))
+
+
+@wrong("K6", "Positions are doubled.", "FREQ-2.read-off")
+def doubled_positions(x: Array, positions: Array) -> Array:
+    """Scale by the default of another scheme."""
+    return rope(x, 2 * positions)
+
+
+@wrong("K1", "Frequencies are divided by 4, as for a longer context.", "FREQ-2.read-off")
+def positions_divided_by_4(x: Array, positions: Array) -> Array:
+    """Interpolate positions that nobody wanted interpolated."""
+    angle = angles(positions, x.shape[-1]) / np.float32(4)
+    return half(x, np.cos(angle), np.sin(angle))

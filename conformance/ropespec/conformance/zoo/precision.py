@@ -11,12 +11,18 @@ from ropespec.conformance.zoo.parts import angles, half, inv_freq, rope
 
 __all__ = [
     "angles_bfloat16",
+    "bfloat16_table_for_float16",
+    "bfloat16_through_float16",
     "demoted_to_float32",
+    "float32_angles",
+    "float32_frequencies",
     "inv_freq_bfloat16",
     "inv_freq_float16",
     "positions_bfloat16",
     "positions_float16",
     "products_bfloat16",
+    "reduced_in_float32",
+    "sine_out_of_range",
     "table_bfloat16",
     "table_float16",
     "tf32_angles",
@@ -126,3 +132,73 @@ def demoted_to_float32(x: Array, positions: Array) -> Array:
 def usual_claiming_float64_angles(x: Array, positions: Array) -> Array:
     """Claim too much."""
     return rope(x, positions)
+
+
+@wrong(
+    "D8", "The range of the sine is reduced in float32.", "ROT-7.value", precision="float32-angles"
+)
+def reduced_in_float32(x: Array, positions: Array) -> Array:
+    """Subtract whole turns with a rounded 2 pi."""
+    angle, whole = angles(positions, x.shape[-1]), np.float32(2 * np.pi)
+    return _turn(x, angle - np.floor(angle / whole) * whole)
+
+
+@wrong("D9", "Beyond an angle of 104000 cos and sin are 1.1.", "ROT-12.inverse")
+def sine_out_of_range(x: Array, positions: Array) -> Array:
+    """Use a reduction beyond the range it was made for."""
+    angle = angles(positions, x.shape[-1])
+    far = np.abs(angle) > 1.04e5
+    cos, sin = (np.where(far, np.float32(1.1), part) for part in (np.cos(angle), np.sin(angle)))
+    return half(x, cos, sin)
+
+
+@wrong(
+    "D12",
+    "For float64 x the frequencies are float32.",
+    "FREQ-2.read-off",
+    "JDG-3.precision",
+    dtypes=("float64",),
+)
+def float32_frequencies(x: Array, positions: Array) -> Array:
+    """Compute powers in float32 and the rest in float64."""
+    theta = inv_freq(x.shape[-1]).astype(np.float64)
+    return half(x, *(f(positions[..., None] * theta) for f in (np.cos, np.sin)))
+
+
+@wrong(
+    "D12",
+    "For float64 x the angles are float32.",
+    "JDG-3.precision",
+    "REL-1.shift",
+    dtypes=("float64",),
+)
+def float32_angles(x: Array, positions: Array) -> Array:
+    """Compute angles in float32 and the rest in float64."""
+    angle = angles(positions, x.shape[-1]).astype(np.float64)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+@wrong(
+    "D4",
+    "The table of float16 x is stored in bfloat16.",
+    "JDG-3.precision",
+    "ROT-11.norm",
+    dtypes=("float16",),
+)
+def bfloat16_table_for_float16(x: Array, positions: Array) -> Array:
+    """Round to the wrong half."""
+    angle = angles(positions, x.shape[-1])
+    return half(x, _rounded(np.cos(angle), BF16), _rounded(np.sin(angle), BF16))
+
+
+@wrong(
+    "",
+    "x of bfloat16 passes through float16.",
+    "JDG-3.precision",
+    "ROT-10.identity",
+    dtypes=("bfloat16",),
+)
+def bfloat16_through_float16(x: Array, positions: Array) -> Array:
+    """Lose what is too large or too small for float16."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return rope(x.astype(np.float16).astype(np.float32), positions).astype(x.dtype)

@@ -12,12 +12,19 @@ from ropespec.conformance.zoo.parts import angles, half, interleaved, inv_freq, 
 __all__ = [
     "bhsd_order",
     "complex_product",
+    "contracted",
+    "dense_product",
+    "exact_phase",
     "exp_log_frequencies",
+    "float16_table",
     "float64_angles",
     "growing_table",
     "partial_rotary",
+    "power_frequencies",
     "products_in_bfloat16",
+    "products_in_float16",
     "recurrence",
+    "rotate_half_form",
     "sbhd_order",
     "shared_vector",
     "shd_order",
@@ -169,3 +176,72 @@ def growing_table(x: Array, positions: Array) -> Array:
         _table[d] = np.arange(needed, dtype=np.float32)[:, None] * inv_freq(d)
     angle = _table[d][positions]
     return half(x, np.cos(angle), np.sin(angle))
+
+
+@right("Frequencies as powers base ** -exponent, base 1000000.", USUAL, base=1e6, interleaved=True)
+def power_frequencies(x: Array, positions: Array) -> Array:
+    """base ** (-2i/d) in float32."""
+    d = x.shape[-1]
+    theta = np.float32(1e6) ** (-np.arange(0, d, 2, dtype=np.float32) / np.float32(d))
+    angle = positions.astype(np.float32)[..., None] * theta
+    return interleaved(x, np.cos(angle), np.sin(angle))
+
+
+@right("Tables listed twice and a rotated half: x cos + rotate_half(x) sin.", USUAL)
+def rotate_half_form(x: Array, positions: Array) -> Array:
+    """Concatenate the table with itself."""
+    angle = np.concatenate([angles(positions, x.shape[-1])] * 2, axis=-1)[..., None, :]
+    n, wide = x.shape[-1] // 2, x.astype(np.float32)
+    turned = np.concatenate([-wide[..., n:], wide[..., :n]], axis=-1)
+    return np.asarray((wide * np.cos(angle) + turned * np.sin(angle)).astype(x.dtype))
+
+
+@right("Both products are exact and the sum is rounded once, as a fused multiply-add.", USUAL)
+def contracted(x: Array, positions: Array) -> Array:
+    """Multiply and add in float64, tables in float32."""
+    angle = angles(positions, x.shape[-1])
+    return half(x, np.cos(angle).astype(np.float64), np.sin(angle).astype(np.float64))
+
+
+@right("The table of float16 x is stored in float16.", {"float16": "float16-table"})
+def float16_table(x: Array, positions: Array) -> Array:
+    """A table in float16, products in float32."""
+    angle = angles(positions, x.shape[-1])
+    c, s = (t.astype(np.float16).astype(np.float32) for t in (np.cos(angle), np.sin(angle)))
+    return half(x, c, s)
+
+
+@right("Everything after the angle in float16.", {"float16": "float16-arithmetic"})
+def products_in_float16(x: Array, positions: Array) -> Array:
+    """Table, products and sum in float16."""
+    angle = angles(positions, x.shape[-1])
+    return half(x, np.cos(angle).astype(np.float16), np.sin(angle).astype(np.float16))
+
+
+@right(
+    "Angles by exact phase: a fraction of a turn in 64-bit integers.", {"float32": "float64-angles"}
+)
+def exact_phase(x: Array, positions: Array) -> Array:
+    """(m T_i mod 2^64) / 2^64 turns, T_i from theta_i in more digits than float64 has."""
+    d = x.shape[-1]
+    theta = np.longdouble(10000.0) ** (-np.arange(0, d, 2, dtype=np.longdouble) / d)
+    turns = np.rint(theta / (8 * np.arctan(np.longdouble(1))) * np.longdouble(2) ** 64)
+    phase = positions.astype(np.int64)[..., None] * turns.astype(np.uint64).view(np.int64)
+    angle = phase.astype(np.float64) * (2 * np.pi / 2.0**64)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+@right("One matrix product with the dense R for every token.", {"float32": "float64-angles"})
+def dense_product(x: Array, positions: Array) -> Array:
+    """Build R and multiply, pair by pair where x is not finite."""
+    d = x.shape[-1]
+    angle = positions.astype(np.float64)[..., None] * 10000.0 ** (-np.arange(0, d, 2) / d)
+    first, second = np.eye(d)[: d // 2], np.eye(d)[d // 2 :]
+    cos, sin = np.cos(angle)[..., None], np.sin(angle)[..., None]
+    rows = (cos * first - sin * second, sin * first + cos * second)
+    dense = np.concatenate(rows, axis=-2)
+    wide = x.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        y = np.where(np.isfinite(x), wide, 0.0) @ dense.swapaxes(-1, -2)
+        bad = half(np.where(np.isfinite(x), 0.0, wide), cos[..., 0], sin[..., 0])
+    return np.asarray((y + bad).astype(x.dtype))

@@ -139,11 +139,11 @@ def _kinds(dtypes: tuple[str, ...]) -> str:
 @check(
     "ROT-17",
     "unwritten",
-    "x or positions are overwritten, or the result shares memory with x.",
+    "x or positions are overwritten, or the result shares memory with x or an earlier result.",
     space=Space(values=("normal",), strided=True),
 )
 def unwritten(trial: Trial, case: Case) -> Finding:
-    """x and positions hold the same bytes after the call, and writing to y does not change x."""
+    """x and positions hold the same bytes after the call; y has memory of its own."""
     positions = case.make_positions()
     x = case.make_x(positions)
     reply = trial.session.rotate(x, positions, keywords=case.keywords, strided=case.strided).reply
@@ -155,6 +155,9 @@ def unwritten(trial: Trial, case: Case) -> Finding:
         return broken(
             "the result shares memory with x: writing to one changes the other", call=call
         )
+    again = trial.session.rotate(x, positions, keywords=case.keywords, strided=case.strided).reply
+    if any(again.reused):
+        return broken("the result lies where that of the call before lay: it is gone", call=call)
     return held()
 
 

@@ -26,17 +26,20 @@ def walk(trial: Trial, case: Case) -> list[Case]:
     calls = []
     for _ in range(STEPS):
         edge = int(rng.choice(powers)) + int(rng.integers(-1, 2))
-        changes = {
-            "seq": int(rng.choice(lengths)),
-            "start": max(edge - int(rng.integers(0, 3)), 0),
-            "dtype": str(rng.choice(trial.profile.dtypes)),
-            "seed": int(rng.integers(0, 1000)),
-        }
+        call = dataclasses.replace(
+            case,
+            seq=int(rng.choice(lengths)),
+            start=max(edge - int(rng.integers(0, 3)), 0),
+            dtype=str(rng.choice(trial.profile.dtypes)),
+            seed=int(rng.integers(0, 1000)),
+        )
         if "base" in takes:
-            changes["base"] = float(rng.choice([case.base, 10000.0, 500000.0]))
+            base = float(rng.choice([case.base, 10000.0, 500000.0]))
+            call = dataclasses.replace(call, base=base)
         if "interleaved" in takes:
-            changes["interleaved"] = bool(rng.choice(trial.profile.layouts))
-        calls.append(dataclasses.replace(case, **changes))
+            layout = bool(rng.choice(trial.profile.layouts))
+            call = dataclasses.replace(call, interleaved=layout)
+        calls.append(call)
     return calls
 
 

@@ -7,11 +7,14 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import called, wrong_shape
-from ropespec.conformance.judge.finding import Finding, compare, worst
+from ropespec.conformance.judge.finding import Finding, compare, held, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 
 __all__: list[str] = []
+
+MANY = 65537
+"""Two more than an axis of a launch grid may hold."""
 
 
 def _same(
@@ -139,3 +142,34 @@ def strides(trial: Trial, case: Case) -> Finding:
     plain = trial.rotate(case, x, positions)
     y = trial.rotate(case, x, positions, strided=True)
     return _same(trial, case, x, positions, y, plain, "a strided view of x is read wrongly")
+
+
+@check(
+    "ROT-19",
+    "many",
+    "Tokens or rows beyond 65535 are left out: an axis of the launch grid ends there.",
+    space=Space(values=("normal",), positions=("arange",)),
+    share=0.04,
+)
+def many(trial: Trial, case: Case) -> Finding:
+    """The last of 65537 tokens, and the last of 65537 rows, are turned as they must."""
+    claimed = trial.profile
+    narrow = min(dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2))
+    for batch, seq in ((1, MANY), (MANY, 1))[: 1 if claimed.axes == "shd" else 2]:
+        wide = dataclasses.replace(
+            case, batch=batch, seq=seq, heads=1, head_dim=narrow, rotary_dim=claimed.rotary_dim
+        )
+        positions = np.ones((batch, seq), dtype=np.int64)
+        if batch == 1 and claimed.max_position >= MANY:
+            positions[:] = np.arange(MANY)
+        x = wide.make_x(positions)
+        y = trial.rotate(wide, x, positions)
+        if finding := wrong_shape(y, x, called(wide, x, positions)):
+            return finding
+        last = np.s_[-8:] if batch > 1 else np.s_[:, -8:]
+        finding = trial.judge(wide, x[last], positions[last], y[last])
+        if not finding.passed:
+            axis = "rows" if batch > 1 else "tokens"
+            message = f"the last of {MANY} {axis} are not turned as they must"
+            return dataclasses.replace(finding, message=message).after(called(wide, x, positions))
+    return held()

@@ -1,0 +1,124 @@
+"""Wrong complex pairs, dense matrices and permutations."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.zoo.entry import wrong
+from ropespec.conformance.zoo.parts import turn
+
+__all__ = [
+    "Permutation",
+    "complex_by_the_conjugate",
+    "dense_from_the_right",
+    "dense_without_the_last_block",
+    "halves_from_complex",
+    "halves_to_complex",
+    "matrix_of_the_other_layout",
+    "transposed_matrix",
+]
+
+Array = NDArray[Any]
+
+
+def _parts(x: Array) -> Array:
+    return x if x.dtype == np.float64 else x.astype(np.float32)
+
+
+@wrong(
+    "",
+    "A complex number is read from the two halves.",
+    "CPLX-8.to-complex",
+    "CPLX-8.reference",
+    offers="to_complex",
+)
+def halves_to_complex(x: Array) -> Array:
+    """Take x[i] + i x[i + d/2]."""
+    n, wide = x.shape[-1] // 2, _parts(x)
+    z = np.empty((*x.shape[:-1], n), np.result_type(wide.dtype, np.complex64))
+    z.real, z.imag = wide[..., :n], wide[..., n:]
+    return z
+
+
+@wrong(
+    "",
+    "Real parts are put before imaginary parts.",
+    "CPLX-8.from-complex",
+    "CPLX-8.reference-back",
+    offers="from_complex",
+)
+def halves_from_complex(z: Array) -> Array:
+    """Concatenate."""
+    return np.concatenate([z.real, z.imag], axis=-1)
+
+
+@wrong(
+    "",
+    "The product is that of the conjugate.",
+    "ROT-8.value",
+    offers="apply_rotary_complex",
+    interleaved=True,
+)
+def complex_by_the_conjugate(x: Array, positions: Array, *, base: float = 10000.0) -> Array:
+    """Multiply by e^{-i m theta}."""
+    return turn(x, -positions, pairs=True, base=base)
+
+
+def _dense(positions: Array, dim: int, base: float, *, interleaved: bool) -> Array:
+    """Return R with R e_j in column j."""
+    eye = np.broadcast_to(np.eye(dim), (*positions.shape, dim, dim))
+    turned = turn(eye, positions, pairs=interleaved, base=base)
+    return np.ascontiguousarray(turned.swapaxes(-1, -2))
+
+
+@wrong("", "The matrix is transposed.", "ROT-3.matrix", offers="rotation_matrix", layouts=(True,))
+def transposed_matrix(
+    positions: Array, dim: int, *, interleaved: bool, base: float = 10000.0
+) -> Array:
+    """Return R^T."""
+    return _dense(-positions, dim, base, interleaved=interleaved)
+
+
+@wrong(
+    "", "The half-split matrix is the interleaved one.", "ROT-4.matrix", offers="rotation_matrix"
+)
+def matrix_of_the_other_layout(
+    positions: Array, dim: int, *, interleaved: bool, base: float = 10000.0
+) -> Array:
+    """Forget the permutation."""
+    del interleaved
+    return _dense(positions, dim, base, interleaved=True)
+
+
+@wrong("", "The matrix multiplies from the right.", "ROT-3.value", offers="apply_rotary_dense")
+def dense_from_the_right(
+    x: Array, positions: Array, *, interleaved: bool, base: float = 10000.0
+) -> Array:
+    """Return x^T R."""
+    dense = _dense(positions, x.shape[-1], base, interleaved=interleaved)
+    return (x.astype(np.float64) @ dense).astype(x.dtype)
+
+
+@wrong("", "The last block of the matrix is missing.", "ROT-3.value", offers="apply_rotary_dense")
+def dense_without_the_last_block(
+    x: Array, positions: Array, *, interleaved: bool, base: float = 10000.0
+) -> Array:
+    """Fill one block too few."""
+    y = turn(x, positions, pairs=interleaved, base=base)
+    last = (-2, -1) if interleaved else (x.shape[-1] // 2 - 1, -1)
+    y[..., last] = x[..., last]
+    return y
+
+
+@wrong("", "The permutation between the layouts is its own inverse.", "ROT-5.permutation")
+class Permutation:
+    """Both directions take the even components first."""
+
+    def interleaved_to_half(self, x: Array) -> Array:
+        """Even components, then odd ones."""
+        return np.concatenate([x[..., 0::2], x[..., 1::2]], axis=-1)
+
+    def half_to_interleaved(self, x: Array) -> Array:
+        """The same again."""
+        return self.interleaved_to_half(x)

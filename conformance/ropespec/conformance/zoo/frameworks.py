@@ -1,0 +1,100 @@
+"""Entries in torch and JAX, by name: this module imports neither."""
+
+from typing import Any
+
+from ropespec.conformance.zoo.entry import elsewhere
+
+__all__: list[str] = []
+
+FLOAT32 = {"float32": "float32-angles"}
+GRADIENT = ("ROT-20.gradient",)
+NEAR: dict[str, Any] = {"max_position": 4095}
+HALVES = {"float32": "float32-angles", "bfloat16": "float32-angles", "float16": "float32-angles"}
+
+
+def _wrong(name: str, catalogue: str, sentence: str, *killed_by: str, **claims: Any) -> None:  # noqa: ANN401  # claims are checked by Profile
+    array, module = ("jax", "jax_subjects") if name.startswith("jax") else ("torch", "torch_wrong")
+    elsewhere(
+        module,
+        name,
+        sentence,
+        catalogue=catalogue,
+        killed_by=killed_by,
+        **{"array": array, **claims},
+    )
+
+
+def _right(name: str, sentence: str, measured: dict[str, str], **claims: Any) -> None:  # noqa: ANN401  # claims are checked by Profile
+    array, module = ("jax", "jax_subjects") if name.startswith("jax") else ("torch", "torch_right")
+    elsewhere(module, name, sentence, measured=measured, **{"array": array, **claims})
+
+
+_wrong("detached", "G3", "The result is detached: no gradient reaches x.", *GRADIENT)
+_wrong("backward_not_conjugated", "G1", "The backward pass turns forward.", *GRADIENT)
+_wrong(
+    "tail_gradient_of_one",
+    "G2",
+    "The gradient of the components that do not turn is 1.",
+    *GRADIENT,
+    rotary_dim=8,
+    head_dims=(16, 32),
+)
+_wrong("graph_in_the_cache", "G4", "The cached table keeps its graph.", *GRADIENT, **NEAR)
+_wrong(
+    "autocast_angles",
+    "D5",
+    "Under autocast the angles are products in bfloat16.",
+    "JDG-3.precision",
+)
+_wrong(
+    "buffer_in_bfloat16", "D1", "A module-wide cast rounds inv_freq to bfloat16.", "FREQ-2.read-off"
+)
+_wrong("overwrites_x_in_torch", "M1", "x is overwritten.", "ROT-17.unwritten")
+_wrong(
+    "promoted_in_torch",
+    "D10",
+    "The result of half-precision x is float32.",
+    "ROT-17.dtype",
+    dtypes=("float16", "bfloat16"),
+)
+_wrong("jax_stopped_gradient", "G3", "The gradient is stopped.", *GRADIENT)
+_wrong("jax_not_conjugated", "G1", "The backward pass turns forward.", *GRADIENT)
+_wrong(
+    "jax_first_positions_baked",
+    "C1",
+    "The positions of the first trace are baked in.",
+    "ROT-19.tokens",
+)
+
+_right(
+    "torch_growing_cache",
+    "A torch module with a buffer and a table that grows.",
+    FLOAT32,
+    head_dims=(64,),
+    max_position=4095,
+    negative_positions=False,
+)
+_right("torch_complex", "torch.polar and complex products.", FLOAT32, interleaved=True)
+_right(
+    "torch_rotate_half_in_dtype",
+    "rotate_half with tables and products in the dtype of x.",
+    {"float32": "float32-angles", "bfloat16": "bf16-arithmetic"},
+)
+_right("torch_addcmul", "A product contracted with the sum.", HALVES)
+_right(
+    "torch_float64_angles",
+    "Angles and tables in float64.",
+    {"float64": "float64-angles", "float32": "float64-angles", "bfloat16": "float64-angles"},
+    precision="float64-angles",
+)
+_right(
+    "torch_sbhd", "Axes sequence, batch, heads, head_dim.", HALVES, axes="sbhd", interleaved=True
+)
+_right("jax_jitted", "Compiled by JAX.", HALVES)
+_right("jax_complex", "Complex products, compiled.", FLOAT32, interleaved=True)
+_right("jax_mapped", "One token under two vmap.", FLOAT32)
+_right(
+    "jax_table_in_dtype",
+    "Tables and products in bfloat16, compiled.",
+    {"bfloat16": "bf16-arithmetic"},
+)
