@@ -125,9 +125,8 @@ def first_failure(entry: Wrong) -> float:
             raise _FailedError
 
     began = time.perf_counter()
-    with Session(load(entry.target), entry.profile, timeout=5.0) as session:
-        with suppress(_FailedError):
-            run(session, Plan(), stop)
+    with Session(load(entry.target), entry.profile, timeout=5.0) as session, suppress(_FailedError):
+        run(session, Plan(), stop)
     return time.perf_counter() - began
 
 
