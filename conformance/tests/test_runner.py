@@ -190,7 +190,7 @@ def test_jax_cases_come_from_a_small_pool_of_shapes():
     """A compiler pays for each new shape."""
     shapes = {case.shape for case in drawn(PROFILES[-1], Space(), 3, count=200)}
 
-    assert 4 <= len(shapes) <= 8
+    assert 3 <= len(shapes) <= 8
 
 
 def test_select_by_clause_check_and_chapter():

@@ -32,7 +32,7 @@ from ropespec.spec import CHAPTERS, clauses
 __all__ = ["Plan", "explained", "run", "run_check", "select"]
 
 EXAMPLES = 24
-EXAMPLES_COMPILED = 12  # where every new shape is compiled, cases are dear
+EXAMPLES_COMPILED = 10  # where every new shape is compiled, cases are dear
 FULL = 10
 SHRINK_SECONDS = 8.0
 FATAL_LIMIT = 3

@@ -10,15 +10,13 @@ from numpy.typing import ArrayLike
 from ropespec.backends.jax.arrays import (
     EXACT,
     Array,
-    Limbs,
     arithmetic,
     check_array,
     check_floats,
-    limbs_of,
     positions_of,
     traced,
 )
-from ropespec.backends.jax.frequencies import turns_of
+from ropespec.backends.jax.frequencies import Circle, circle_of
 from ropespec.backends.jax.rotation import rotate
 from ropespec.spec.arguments import (
     check_attention,
@@ -96,11 +94,10 @@ def attention(  # the shared signature
         q,
         k,
         v,
-        query_positions=limbs_of(m),
-        key_positions=limbs_of(n),
+        queries=circle_of(m, queries.shape[-1], base, q.dtype),
+        keys=circle_of(n, queries.shape[-1], base, q.dtype),
         mask=mask,
         interleaved=bool(interleaved),
-        turn=turns_of(queries.shape[-1], base),
     )
 
 
@@ -110,18 +107,17 @@ def _attend(  # every array of the call, traced by name
     k: Array,
     v: Array,
     *,
-    query_positions: Limbs | Array,
-    key_positions: Limbs | Array,
+    queries: Circle,
+    keys: Circle,
     mask: Array | None,
     interleaved: bool,
-    turn: Limbs,
 ) -> tuple[Array, Array]:
     work, dtype = arithmetic(q.dtype), q.dtype
     *batch, length, heads, dim = q.shape
     count, groups, width = v.shape[-3:]
     share = heads // groups if groups else 0
-    q = rotate(q.astype(work), query_positions, turn, interleaved=interleaved)
-    k = rotate(k.astype(work), key_positions, turn, interleaved=interleaved)
+    q = rotate(q.astype(work), queries, interleaved=interleaved)
+    k = rotate(k.astype(work), keys, interleaved=interleaved)
     q = q.reshape(*batch, length, groups, share, dim)  # each key head serves `share` query heads
     scores = jnp.einsum("...sgrd,...tgd->...grst", q, k, precision=EXACT) / math.sqrt(dim)
     weights = _softmax(scores.reshape(*batch, heads, length, count), mask)

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from ropespec.backends.jax.arrays import (
     Array,
     Limbs,
+    Positions,
+    arithmetic,
     both_limbs,
     check_array,
     default_dtype,
@@ -22,7 +24,10 @@ from ropespec.backends.jax.arrays import (
 from ropespec.backends.phase import turns
 from ropespec.spec.arguments import check_base, check_dim, check_inv_freq
 
-__all__ = ["angles", "cos_sin", "inv_freq", "turns_of", "unit_circle"]
+__all__ = ["Circle", "angles", "circle_of", "cos_sin", "inv_freq", "turns_of", "unit_circle"]
+
+Circle = tuple[Array, Array]
+"""cos and sin of every position and frequency."""
 
 
 def inv_freq(dim: int, base: float = 10000.0) -> Array:
@@ -126,6 +131,15 @@ def unit_circle(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> 
     odd, late = (quarter & 1) == 1, quarter >= 2
     cos, sin = jnp.where(odd, -s, c), jnp.where(odd, c, s)
     return jnp.where(late, -cos, cos), jnp.where(late, -sin, sin)
+
+
+def circle_of(positions: Positions, dim: int, base: float, dtype: np.dtype[Any]) -> Circle:
+    """Return `unit_circle` of checked positions and numbers, for an array of this dtype.
+
+    A program of its own: it is made once for all heads, layouts and dtypes of x. Under a
+    surrounding `jax.jit` it becomes part of that program.
+    """
+    return unit_circle(limbs_of(positions), turns_of(dim, base), arithmetic(dtype))
 
 
 def _phase(positions: Limbs, turn: Limbs) -> Limbs:

@@ -6,14 +6,12 @@ from numpy.typing import ArrayLike
 from ropespec.backends.jax.arrays import (
     EXACT,
     Array,
-    Limbs,
     arithmetic,
     check_floats,
-    limbs_of,
     positions_of,
     traced,
 )
-from ropespec.backends.jax.frequencies import turns_of
+from ropespec.backends.jax.frequencies import Circle, circle_of
 from ropespec.backends.jax.rotation import rotate
 from ropespec.spec.arguments import (
     check_base,
@@ -106,16 +104,13 @@ def _project_rotated(
     base = check_base(base)
     check_dim(check_weight(weight, found).shape[1], "head_dim")
     check_positions_fit(facts(m), found.shape[:-1])
-    turn = turns_of(weight.shape[1], base)
-    return _rotated(x, limbs_of(m), turn, weight, interleaved=bool(interleaved))
+    circle = circle_of(m, weight.shape[1], base, x.dtype)
+    return _rotated(x, circle, weight, interleaved=bool(interleaved))
 
 
 @traced("interleaved")
-def _rotated(
-    x: Array, positions: Limbs | Array, turn: Limbs, weight: Array, *, interleaved: bool
-) -> Array:
-    projected = _project(x, weight)
-    return rotate(projected, positions, turn, interleaved=interleaved).astype(x.dtype)
+def _rotated(x: Array, circle: Circle, weight: Array, *, interleaved: bool) -> Array:
+    return rotate(_project(x, weight), circle, interleaved=interleaved).astype(x.dtype)
 
 
 @traced()

@@ -4,14 +4,12 @@ from numpy.typing import ArrayLike
 
 from ropespec.backends.jax.arrays import (
     Array,
-    Limbs,
     arithmetic,
     check_floats,
-    limbs_of,
     positions_of,
     traced,
 )
-from ropespec.backends.jax.frequencies import turns_of, unit_circle
+from ropespec.backends.jax.frequencies import Circle, circle_of
 from ropespec.backends.jax.rotation import split_pairs
 from ropespec.spec.arguments import (
     check_base,
@@ -63,16 +61,16 @@ def relative_score(
     check_same_dtype("k", right, "q", left)
     check_pair("k", right, "q", left)
     check_offset(facts(n), left.shape[:-1])
-    turn = turns_of(left.shape[-1], base)
-    return _score(q, k, limbs_of(n), turn, interleaved=bool(interleaved))
+    circle = circle_of(n, left.shape[-1], base, q.dtype)
+    return _score(q, k, circle, interleaved=bool(interleaved))
 
 
 @traced("interleaved")
-def _score(q: Array, k: Array, offset: Limbs | Array, turn: Limbs, *, interleaved: bool) -> Array:
+def _score(q: Array, k: Array, circle: Circle, *, interleaved: bool) -> Array:
     """sum_i cos (q1 k1 + q2 k2) + sin (q2 k1 - q1 k2) over the pairs."""
     work = arithmetic(q.dtype)
     q1, q2 = split_pairs(q.astype(work), interleaved=interleaved)
     k1, k2 = split_pairs(k.astype(work), interleaved=interleaved)
-    cos, sin = unit_circle(offset, turn, work)
+    cos, sin = circle
     terms = (q1 * k1 + q2 * k2) * cos + (q2 * k1 - q1 * k2) * sin
     return terms.sum(axis=-1).astype(q.dtype)

@@ -18,7 +18,7 @@ from ropespec.backends.jax.arrays import (
     positions_of,
     traced,
 )
-from ropespec.backends.jax.frequencies import turns_of, unit_circle
+from ropespec.backends.jax.frequencies import Circle, circle_of, turns_of, unit_circle
 from ropespec.spec.arguments import (
     check_base,
     check_dim,
@@ -145,7 +145,7 @@ def apply_rotary_complex(
     Parameters, result and errors as in `apply_rotary`.
     """
     call = _read(x, positions, interleaved=True, base=base, rotary_dim=rotary_dim)
-    return _apply_complex(x, call.positions, call.turn, dim=call.rotary_dim)
+    return _apply_complex(x, call.circle, dim=call.rotary_dim)
 
 
 def interleaved_to_half(x: Array) -> Array:
@@ -198,10 +198,9 @@ def join_pairs(first: Array, second: Array, *, interleaved: bool) -> Array:
     return jnp.stack((first, second), axis=-1).reshape(*lead, 2 * half)
 
 
-def rotate(x: Array, positions: Limbs | Array, turn: Limbs, *, interleaved: bool) -> Array:
+def rotate(x: Array, circle: Circle, *, interleaved: bool) -> Array:
     """R_m x for x (..., S, H, D) in float32 or float64, all components, without any check."""
-    cos, sin = unit_circle(positions, turn, x.dtype)
-    cos, sin = cos[..., None, :], sin[..., None, :]  # all heads of a token share its angles
+    cos, sin = (part[..., None, :] for part in circle)  # all heads of a token share its angles
     first, second = split_pairs(x, interleaved=interleaved)
     return join_pairs(
         first * cos - second * sin, second * cos + first * sin, interleaved=interleaved
@@ -211,8 +210,7 @@ def rotate(x: Array, positions: Limbs | Array, turn: Limbs, *, interleaved: bool
 class _Call(NamedTuple):
     """The checked arguments of one rotation."""
 
-    positions: Limbs | Array
-    turn: Limbs
+    circle: Circle
     interleaved: bool
     rotary_dim: int
 
@@ -225,34 +223,31 @@ def _read(
     interleaved, base = check_flag("interleaved", interleaved), check_base(base)
     dim = check_rotary_dim(rotary_dim, shape[-1])
     check_positions_fit(facts(m), shape[:-2])
-    return _Call(limbs_of(m), turns_of(dim, base), interleaved, dim)
+    return _Call(circle_of(m, dim, base, x.dtype), interleaved, dim)
 
 
 @traced("interleaved", "dim")
-def _apply(x: Array, positions: Limbs | Array, turn: Limbs, interleaved: bool, dim: int) -> Array:
+def _apply(x: Array, circle: Circle, interleaved: bool, dim: int) -> Array:
     head = x[..., :dim].astype(arithmetic(x.dtype))
-    return _with_tail(rotate(head, positions, turn, interleaved=interleaved), x)
+    return _with_tail(rotate(head, circle, interleaved=interleaved), x)
 
 
 @traced("interleaved", "dim")
-def _apply_dense(
-    x: Array, positions: Limbs | Array, turn: Limbs, interleaved: bool, dim: int
-) -> Array:
+def _apply_dense(x: Array, circle: Circle, interleaved: bool, dim: int) -> Array:
     head = x[..., :dim].astype(arithmetic(x.dtype))
     finite = jnp.isfinite(head)
-    cos, sin = unit_circle(positions, turn, head.dtype)
-    matrix = _matrix(cos, sin, interleaved=interleaved)
+    matrix = _matrix(*circle, interleaved=interleaved)
     dense = jnp.matmul(jnp.where(finite, head, 0), jnp.matrix_transpose(matrix), precision=EXACT)
-    sparse = rotate(head, positions, turn, interleaved=interleaved)
+    sparse = rotate(head, circle, interleaved=interleaved)
     first, second = split_pairs(finite, interleaved=interleaved)
     sound = join_pairs(first & second, first & second, interleaved=interleaved)
     return _with_tail(jnp.where(sound, dense, sparse), x)
 
 
 @traced("dim")
-def _apply_complex(x: Array, positions: Limbs | Array, turn: Limbs, dim: int) -> Array:
+def _apply_complex(x: Array, circle: Circle, dim: int) -> Array:
     head = x[..., :dim].astype(arithmetic(x.dtype))
-    unit = lax.complex(*unit_circle(positions, turn, head.dtype))
+    unit = lax.complex(*circle)
     turned = lax.complex(*split_pairs(head, interleaved=True)) * unit[..., None, :]
     return _with_tail(join_pairs(turned.real, turned.imag, interleaved=True), x)
 

@@ -63,7 +63,7 @@ _wrong(
     "jax_first_positions_baked",
     "C1",
     "The positions of the first trace are baked in.",
-    "ROT-19.tokens",
+    "ROT-7.value",
 )
 
 _right(
