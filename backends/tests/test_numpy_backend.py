@@ -323,7 +323,7 @@ def test_numpy_every_other_function_agrees_with_the_reference(dtype, index):
 
 
 def test_numpy_float16_overflow_is_infinity_without_a_warning():
-    """Decision 9: a rotated value beyond float16 is infinity, in every form."""
+    """JDG-3: a rotated value beyond float16 is infinity, in every form."""
     x = np.full((1, 1, 2), 65504, np.float16)
     for y in (
         backend.apply_rotary(x, [1], interleaved=True),

@@ -125,7 +125,7 @@ def test_rot_16_the_plain_matrix_product_would_spread_a_nan():
 @forms
 @dtypes
 def test_rot_17_shape_and_dtype_of_x_are_kept_and_x_is_not_written(form, dtype):
-    """The result is a new array like x, and a read-only x is good enough (P-40, decision 6)."""
+    """The result is a new array like x, and a read-only x is good enough (P-40, ROT-17)."""
     x = _vectors(2, 5, 3, 8).astype(dtype)
     positions = np.arange(5, dtype=np.int16)
     before = x.copy()
@@ -182,7 +182,7 @@ def test_rot_17_rounding_to_bfloat16_agrees_with_exact_arithmetic():
 @forms
 @pytest.mark.parametrize("shape", [(0, 3, 8), (5, 0, 8), (0, 5, 3, 8), (2, 0, 3, 8), (2, 5, 0, 8)])
 def test_rot_18_zero_sizes_give_empty_results(form, shape):
-    """Nothing to turn is no error (decision 7)."""
+    """Nothing to turn is no error (ROT-16)."""
     y = form(np.zeros(shape, np.float32), np.arange(shape[-3]))
     assert (y.shape, y.dtype) == (shape, np.float32)
 

@@ -203,7 +203,7 @@ def check_inv_freq(value: object) -> ArrayFacts:
 
 
 def check_positions(value: object, name: str = "positions") -> ArrayFacts:
-    """Require an integer array (decision 5: integers of either sign).
+    """Require an integer array (FREQ-6: integers of either sign).
 
     Returns
     -------

@@ -66,7 +66,7 @@ def default_dtype() -> Dtype:
 
 
 def arithmetic(dtype: Dtype) -> Dtype:
-    """Return float64 for float64, float32 for everything narrower (decision 9)."""
+    """Return float64 for float64, float32 for everything narrower (JDG-3)."""
     return np.dtype(np.float64 if dtype == np.float64 else np.float32)
 
 

@@ -63,5 +63,5 @@ def on_device(positions: Any, device: torch.device | None) -> torch.Tensor:  # n
 
 
 def arithmetic(dtype: torch.dtype) -> torch.dtype:
-    """Return float64 for float64, float32 for everything narrower (decision 9)."""
+    """Return float64 for float64, float32 for everything narrower (JDG-3)."""
     return torch.float64 if dtype == torch.float64 else torch.float32

@@ -1,4 +1,4 @@
-"""The dtypes in which the arithmetic is done (decision 9), for NumPy and CuPy."""
+"""The dtypes in which the arithmetic is done (JDG-3), for NumPy and CuPy."""
 
 from ropespec.backends.xp import Dtype, Namespace
 

@@ -1,7 +1,7 @@
 """Error bounds for what is not a rotation: tables, dot products, softmax, the decay curve (JDG-2).
 
 Every bound is derived from the steps of the computation, for any order of its sums. Three unit
-roundoffs u appear: `sum_unit`, in which sums are accumulated (float32 at least, decision 9);
+roundoffs u appear: `sum_unit`, in which sums are accumulated (float32 at least, JDG-3);
 `step_unit`, in which a step may be stored before the next one, by the arithmetic of the precision
 class; and that of the result. k roundings in a row cost at most gamma(k u) = k u / (1 - k u).
 """
@@ -89,7 +89,7 @@ class Rules(NamedTuple):
 
 
 def sum_unit(precision: Precision, dtype: str) -> float:
-    """Return the unit roundoff in which sums are accumulated: float32 at least (decision 9)."""
+    """Return the unit roundoff in which sums are accumulated: float32 at least (JDG-3)."""
     working = precision.arithmetic
     if working not in ("float32", "float64"):
         working = arithmetic_dtype(dtype)

@@ -138,7 +138,7 @@ _LEGITIMATE = {
 
 
 def arithmetic_dtype(dtype: str) -> str:
-    """Return the dtype of the arithmetic when no class says otherwise (decision 9)."""
+    """Return the dtype of the arithmetic when no class says otherwise (JDG-3)."""
     return "float64" if dtype == "float64" else "float32"
 
 

@@ -238,7 +238,7 @@ def reshape(trial: Trial, case: Case) -> Finding:
     )
 
 
-def _reshaped(trial: Trial, case: Case, expected: Any) -> Finding:  # noqa: ANN401  # a callable
+def _reshaped(trial: Trial, case: Case, expected: Any) -> Finding:  # noqa: ANN401  # any callable
     freqs, x = _reshape_inputs(case)
     reply, call = (
         trial.call("reshape_for_broadcast", (freqs, x)),
