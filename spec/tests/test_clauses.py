@@ -16,6 +16,7 @@ PREFIXES = {
     "relative": "REL",
     "derivation": "DER",
     "attention": "ATT",
+    "parallelism": "PAR",
     "decay": "DEC",
     "published": "PUB",
     "errata": "ERR",

@@ -20,6 +20,7 @@ from ropespec.reference.relative import relative_score
 from ropespec.reference.rotation import (
     apply_rotary,
     apply_rotary_complex,
+    apply_rotary_cos_sin,
     apply_rotary_dense,
     half_to_interleaved,
     interleaved_to_half,
@@ -31,6 +32,7 @@ __all__ = [
     "angles",
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "apply_rotary_emb",
     "attention",

@@ -31,12 +31,14 @@ from ropespec.spec.arguments import (
     check_flag,
     check_positions_fit,
     check_rotary_dim,
+    check_tables,
     facts,
 )
 
 __all__ = [
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "half_to_interleaved",
     "interleaved_to_half",
@@ -168,11 +170,55 @@ def apply_rotary(
         below 2 or above D, or the positions do not fit `x`.
     """
     call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+    cos, sin = cos_sin(call.positions, call.rotary_dim, call.base)
+    return _sparse(x, cos, sin, interleaved=interleaved)
+
+
+def apply_rotary_cos_sin(x: Floats, cos: Floats, sin: Floats, *, interleaved: bool) -> Floats:
+    """R_m x with cos(m theta_i) and sin(m theta_i) given as tables (ROT-22).
+
+    The tables are taken as they are: scaled ones scale the result (a common attention factor).
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (..., S, H, D)
+        Queries or keys; read only.
+    cos, sin : ndarray of float, shape (S, r/2) or (..., S, r/2)
+        One row a token, one column a pair; one dtype; leading axes broadcast.
+    interleaved : bool
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
+
+    Returns
+    -------
+    ndarray, shape and dtype of `x`
+        A new array: float64 arithmetic, rounded once at the end; components from r on pass
+        through bit for bit.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `x` or a table is no float array of NumPy, the dtypes of the tables differ, or
+        `interleaved` is no bool.
+    ArgumentValueError
+        If `x` has fewer than 3 axes, the shapes of the tables differ, they do not fit `x`, or r
+        is below 2 or above D.
+    """
+    check_floats("x", x, ndim=3)
+    check_floats("cos", cos, ndim=1)
+    check_floats("sin", sin, ndim=1)
+    interleaved = check_flag("interleaved", interleaved)
+    check_tables(cos, sin, facts(x))
+    return _sparse(x, as_float64(cos), as_float64(sin), interleaved=interleaved)
+
+
+def _sparse(
+    x: Floats, cos: NDArray[np.float64], sin: NDArray[np.float64], *, interleaved: bool
+) -> Floats:
+    """x cos + rotate_half(x) sin, with every table entry written twice (ROT-6, ROT-7)."""
     duplicate = duplicate_interleaved if interleaved else duplicate_half
     rotate_half = rotate_half_interleaved if interleaved else rotate_half_half
-    cos, sin = cos_sin(call.positions, call.rotary_dim, call.base)
     cos, sin = _over_heads(duplicate(cos)), _over_heads(duplicate(sin))
-    turned = as_float64(x[..., : call.rotary_dim])
+    turned = as_float64(x[..., : cos.shape[-1]])
     with np.errstate(invalid="ignore"):  # infinity times zero is the pair's own business (ROT-16)
         return _with_tail(turned * cos + rotate_half(turned) * sin, x)
 

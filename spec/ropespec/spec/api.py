@@ -20,6 +20,7 @@ CHAPTERS = (
     "relative",
     "derivation",
     "attention",
+    "parallelism",
     "decay",
     "published",
     "errata",
@@ -36,6 +37,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
         "rotation_matrix",
         "apply_rotary_dense",
         "apply_rotary",
+        "apply_rotary_cos_sin",
         "apply_rotary_complex",
         "interleaved_to_half",
         "half_to_interleaved",
@@ -114,6 +116,10 @@ class RopeAPI(Protocol):
         rotary_dim: int | None = None,
     ) -> Array:
         """R_m x by the sparse form, the operation itself; shape and dtype of x."""
+        ...
+
+    def apply_rotary_cos_sin(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+        """R_m x from tables (S, r/2) or (..., S, r/2); the first r components turn."""
         ...
 
     def apply_rotary_complex(

@@ -7,7 +7,7 @@ any size and work on arrays that are being traced.
 import math
 import numbers
 import operator
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
@@ -27,14 +27,17 @@ __all__ = [
     "check_inv_freq",
     "check_mask",
     "check_offset",
+    "check_out",
     "check_pair",
     "check_positions",
     "check_positions_fit",
     "check_rotary_dim",
     "check_same_dtype",
     "check_size",
+    "check_tables",
     "check_weight",
     "facts",
+    "refuse_overlap",
 ]
 
 FLOAT_DTYPES = ("float16", "bfloat16", "float32", "float64")
@@ -107,12 +110,7 @@ def check_dim(dim: object, name: str = "dim") -> int:
         If it is odd or below 2.
     """
     must = "an even integer of at least 2"
-    if isinstance(dim, (bool, np.bool_)):
-        raise ArgumentTypeError(name, must, dim)
-    try:
-        value = operator.index(cast("Any", dim))
-    except TypeError:
-        raise ArgumentTypeError(name, must, dim) from None
+    value = _integer(name, must, dim)
     if value < 2 or value % 2:
         raise ArgumentValueError(name, must, dim)
     return value
@@ -416,15 +414,70 @@ def check_size(name: str, value: object) -> int:
         If it is negative.
     """
     must = "an integer of at least 0"
-    if isinstance(value, (bool, np.bool_)):
-        raise ArgumentTypeError(name, must, value)
-    try:
-        size = operator.index(cast("Any", value))
-    except TypeError:
-        raise ArgumentTypeError(name, must, value) from None
+    size = _integer(name, must, value)
     if size < 0:
         raise ArgumentValueError(name, must, value)
     return size
+
+
+def check_tables(cos: object, sin: object, x: ArrayFacts) -> int:
+    """Require tables of shape (S, r/2) or (..., S, r/2) for `x` of shape (..., S, H, D) (ROT-22).
+
+    Leading axes broadcast as those of positions do.
+
+    Returns
+    -------
+    int
+        r, the number of leading components that turn.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If one is no float array, or their dtypes differ.
+    ArgumentValueError
+        If their shapes differ, or do not fit `x`, or r is below 2 or above D.
+    """
+    found = check_float_array("cos", cos, ndim=1)
+    other = check_float_array("sin", sin, ndim=1)
+    check_same_dtype("sin", other, "cos", found)
+    check_pair("sin", other, "cos", found)
+    rows, (*lead, pairs) = x.shape[:-2], found.shape
+    fits = 1 <= pairs <= x.shape[-1] // 2 and 1 <= len(lead) <= len(rows) and lead[-1] == rows[-1]
+    if fits:
+        fits = all(c in (1, b) for c, b in zip(lead[-2::-1], rows[-2::-1], strict=False))
+    if not fits:
+        axes = ", ".join(str(length) for length in rows)
+        must = f"of shape ({rows[-1]}, n)" + (f" or ({axes}, n)" if len(rows) > 1 else "")
+        must += f" with n from 1 to {x.shape[-1] // 2}"
+        raise ArgumentValueError("cos", must, cos)
+    return 2 * pairs
+
+
+def check_out(out: object, x: ArrayFacts) -> None:
+    """Require `out` of the shape and dtype of `x` (ROT-23).
+
+    Raises
+    ------
+    ArgumentTypeError
+        If the dtype differs.
+    ArgumentValueError
+        If the shape differs.
+    """
+    found = facts(out)
+    check_same_dtype("out", found, "x", x)
+    check_pair("out", found, "x", x)
+
+
+def refuse_overlap(out: object) -> NoReturn:
+    """Refuse an `out` that shares memory with an argument without being `x` itself (ROT-23).
+
+    Raises
+    ------
+    ArgumentValueError
+        Always: whether memory overlaps is for each framework to find out.
+    """
+    must = "x itself, or writable and free of overlap with itself and the arguments"
+    raise ArgumentValueError("out", must, out)
 
 
 class _Shape:
@@ -432,6 +485,15 @@ class _Shape:
 
     def __init__(self, found: ArrayFacts) -> None:
         self.shape, self.dtype = found.shape, found.dtype
+
+
+def _integer(name: str, must: str, value: object) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        raise ArgumentTypeError(name, must, value)
+    try:
+        return operator.index(cast("Any", value))
+    except TypeError:
+        raise ArgumentTypeError(name, must, value) from None
 
 
 def _choice(names: tuple[str, ...]) -> str:
