@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import cupy
 import numpy as np
 
-from ropespec.backends.cupy import kernels, rotation
+from ropespec.backends.cupy import kernels, launch, rotation
 
 CHAPTERS = (
     "arrays",
@@ -39,16 +39,19 @@ static Index gridDim, blockDim, blockIdx, threadIdx;
 """
 
 AFTER = """
-using Kernel = decltype(&rope_half_float32);
+using Kernel = decltype(&rope_half_float32_scalar);
 extern "C" void launch(
     Kernel kernel, long long grid, long long block, const char* x, char* out, const char* positions,
-    const rope::u64* turns, long long a, long long b, long long c, long long d, long long e,
-    long long f, long long g, long long h, long long i, long long j, long long k, long long l) {
+    const rope::u64* turns, const char* cos, const char* sin, long long a, long long b, long long c,
+    long long d, long long e, long long f, long long g, long long h, long long i, long long j,
+    long long k, long long l, long long m, long long n, long long o, long long p, long long q,
+    long long r) {
   gridDim.x = grid;
   blockDim.x = block;
   for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++)
     for (threadIdx.x = 0; threadIdx.x < block; threadIdx.x++)
-      kernel(x, out, positions, turns, a, b, c, d, e, f, g, h, i, j, k, l);
+      kernel(x, out, positions, turns, cos, sin, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q,
+             r);
 }
 template <class R> void table(const rope::u64* phase, R* cos, R* sin, long long count) {
   for (long long i = 0; i < count; i++) rope::cos_sin<R>(phase[i], cos[i], sin[i]);
@@ -59,7 +62,21 @@ template <class T> void load(const T* from, float* to, long long count) {
 template <class T> void store(const float* from, T* to, long long count) {
   for (long long i = 0; i < count; i++) to[i] = rope::Storage<T>::store(from[i]);
 }
+// One work item of float32, interleaved, far along; all tokens share one position.
+template <bool VECTOR> void far(
+    const char* x, char* out, const char* positions, const rope::u64* turns, const long long* n) {
+  const rope::Call call = {x, out, positions, turns, positions, positions,
+                           -8, 0, n[0], n[1], n[2], n[3], n[4],
+                           {n[5], n[6], n[7], 4}, {n[5], n[6], n[7], 4}, {0, 0, 0, 0}};
+  rope::item<float, true, VECTOR>(call, n[8]);
+}
 extern "C" {
+void far_scalar(const char* x, char* o, const char* p, const rope::u64* t, const long long* n) {
+  far<false>(x, o, p, t, n);
+}
+void far_vector(const char* x, char* o, const char* p, const rope::u64* t, const long long* n) {
+  far<true>(x, o, p, t, n);
+}
 void table_float32(const rope::u64* p, float* c, float* s, long long n) { table(p, c, s, n); }
 void table_float64(const rope::u64* p, double* c, double* s, long long n) { table(p, c, s, n); }
 void load_float16(const rope::Half* from, float* to, long long n) { load(from, to, n); }
@@ -117,16 +134,23 @@ def numpy_array(array):
 
 
 class HostKernel:
-    """Stands for a `cupy.RawKernel`: the same call, run by the host library."""
+    """Stands for a `cupy.RawKernel`: the same call, run by the host library.
+
+    `launched` lists the names of all that ran.
+    """
+
+    launched = []
 
     def __init__(self, name):
         self.name = name
 
     def __call__(self, grid, block, args):
         """Run all threads of the grid, one after the other."""
-        *pointers, numbers = [*args[:4], args[4:]]
+        *pointers, numbers = [*args[:6], args[6:]]
+        assert len(numbers) == 18
         assert all(isinstance(a, cupy.ndarray) for a in pointers)
         assert all(type(n) is np.int64 for n in numbers)
+        self.launched.append(self.name)
         run = library()
         run.launch(
             getattr(run, self.name),
@@ -136,17 +160,21 @@ class HostKernel:
         )
 
 
-def host_kernel(dtype, *, interleaved):
+def host_kernel(dtype, **options):
     """Stand for `kernels.kernel`."""
-    return HostKernel(f"rope_{'interleaved' if interleaved else 'half'}_{dtype}")
+    return HostKernel(kernels.name_of(dtype, **options))
+
+
+class Device(contextlib.nullcontext):
+    """Stands for a small GPU."""
+
+    attributes = {"MultiProcessorCount": 2}
 
 
 def no_gpu():
     """Return what `cupy.cuda` has to offer without a GPU, as far as the adapter asks for it."""
     stream = SimpleNamespace(synchronize=lambda: None)
-    return SimpleNamespace(
-        Device=lambda _id: contextlib.nullcontext(), get_current_stream=lambda: stream
-    )
+    return SimpleNamespace(Device=lambda _id: Device(), get_current_stream=lambda: stream)
 
 
 def host_namespace():
@@ -155,8 +183,15 @@ def host_namespace():
     def asarray(value):
         return value if isinstance(value, cupy.ndarray) else host_array(np.array(value))
 
+    def ascontiguousarray(value, dtype):
+        return host_array(np.ascontiguousarray(numpy_array(value), dtype=dtype))
+
     return SimpleNamespace(
         ndarray=cupy.ndarray,
+        ascontiguousarray=ascontiguousarray,
+        dtype=np.dtype,
+        float32=np.float32,
+        float64=np.float64,
         broadcast_to=cupy.broadcast_to,
         empty=lambda shape, dtype: host_array(np.empty(shape, dtype)),
         asarray=asarray,
@@ -176,10 +211,11 @@ class NumpyNamespace:
 def run_on_host(monkeypatch):
     """Let `apply_rotary` work on arrays in host memory."""
     namespace = host_namespace()
-    for chapter in ("arrays", "rotation"):
+    for chapter in ("arrays", "launch", "rotation"):
         module = importlib.import_module(f"ropespec.backends.cupy.{chapter}")
         monkeypatch.setattr(module, "cupy", namespace)
-    monkeypatch.setattr(rotation, "kernel", host_kernel)
+    monkeypatch.setattr(launch, "kernel", host_kernel)
+    monkeypatch.setattr(launch, "_multiprocessors", lambda _device: 2)
     # Tables in host memory must not outlive the test, nor device tables come into it.
     monkeypatch.setattr(
         rotation, "_turns_on_device", lambda dim, base, _device: table_of(dim, base)

@@ -16,6 +16,8 @@ IMPLEMENTATIONS = (
     "ropespec.backends.cupy",
 )
 BACKENDS = IMPLEMENTATIONS[1:]
+# An array of JAX is never written to, and the reference is only read.
+WRITES_INTO_OUT = tuple(f"ropespec.backends.{name}" for name in ("numpy", "torch", "cupy"))
 every_implementation = pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
 
 
@@ -54,10 +56,12 @@ def framework_name(implementation):
 
 @every_implementation
 def test_signatures_are_those_of_the_protocol(implementation):
-    """Every function has the parameters of `RopeAPI`: names, order, kinds and defaults."""
+    """The parameters are those of `RopeAPI`, in order, kind and default, and `out` after them."""
     module = importlib.import_module(implementation)
     for name in NAMES:
         found = shape_of_signature(getattr(module, name), bound=True)
+        if implementation in WRITES_INTO_OUT and name in ("apply_rotary", "apply_rotary_cos_sin"):
+            assert found.pop() == ("out", inspect.Parameter.KEYWORD_ONLY, None), name
         assert found == shape_of_signature(getattr(RopeAPI, name), bound=False), name
 
 
@@ -81,7 +85,7 @@ def f32(*shape):
 
 
 # Dtypes that JAX keeps without x64; arrays of int64 and uint64 are positions on the host.
-X, M = f32(2, 3, 1, 4), [0, 1, 2]
+X, M, T = f32(2, 3, 1, 4), [0, 1, 2], f32(3, 2)
 ON = {"interleaved": True}
 CALL = {"query_positions": [0, 1], "key_positions": [0, 1], "interleaved": True}
 QK = f32(2, 2, 4)
@@ -142,6 +146,20 @@ REFUSED = [
     ("apply_rotary", (X, [0]), {"interleaved": True, "base": 1, "rotary_dim": 3}),
     ("apply_rotary_dense", (X, M), {"interleaved": 0}),
     ("apply_rotary_dense", (X, [0]), ON),
+    ("apply_rotary_cos_sin", ([1.0], T, T), ON),
+    ("apply_rotary_cos_sin", (f32(3, 4), T, T), ON),
+    ("apply_rotary_cos_sin", (X, [[1.0]], T), ON),
+    ("apply_rotary_cos_sin", (X, T, None), ON),
+    ("apply_rotary_cos_sin", (X, np.ones((3, 2), np.int32), T), ON),
+    ("apply_rotary_cos_sin", (X, T, np.ones((3, 2), np.float16)), ON),
+    ("apply_rotary_cos_sin", (X, T, f32(3, 1)), ON),
+    ("apply_rotary_cos_sin", (X, f32(2), f32(2)), ON),
+    ("apply_rotary_cos_sin", (X, f32(1, 2), f32(1, 2)), ON),
+    ("apply_rotary_cos_sin", (X, f32(3, 3), f32(3, 3)), ON),
+    ("apply_rotary_cos_sin", (X, f32(3, 0), f32(3, 0)), ON),
+    ("apply_rotary_cos_sin", (X, f32(3, 3, 2), f32(3, 3, 2)), ON),
+    ("apply_rotary_cos_sin", (X, f32(1, 2, 3, 2), f32(1, 2, 3, 2)), ON),
+    ("apply_rotary_cos_sin", (X, T, T), {"interleaved": 1}),
     ("apply_rotary_complex", (X, M), {"rotary_dim": 5}),
     ("apply_rotary_complex", (X, [[0], [1]]), {}),
     ("interleaved_to_half", (f32(5),), {}),

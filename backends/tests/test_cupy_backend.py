@@ -13,7 +13,7 @@ import pytest
 import ropespec.backends.cupy as backend
 import ropespec.backends.xp
 from ropespec import reference
-from ropespec.backends.cupy import kernels, rotation
+from ropespec.backends.cupy import kernels, launch
 from ropespec.backends.cupy.status import status
 from ropespec.backends.phase import turns
 from ropespec.spec.errors import ArgumentError
@@ -79,8 +79,9 @@ def test_nvrtc_compiles_the_kernels(architecture):
 
     assert cubin.startswith(b"\x7fELF")
     for name in DTYPES:
-        assert f"rope_interleaved_{name}".encode() in cubin
-        assert f"rope_half_{name}".encode() in cubin
+        for kernel in ("interleaved_{}_scalar", "interleaved_{}_vector", "half_{}_scalar"):
+            assert b"rope_" + kernel.format(name).encode() in cubin
+        assert f"rope_half_{name}_vector".encode() in cubin
 
 
 def test_nvrtc_refuses_a_planted_error():
@@ -343,8 +344,9 @@ def test_a_small_grid_gives_the_same_bits(on_device, monkeypatch):
     """Threads go on in strides of the grid until all pairs are done."""
     x, m = on_device(draw((3, 50, 2, 24), np.float32)), np.arange(50)
     expected = to_numpy(backend.apply_rotary(x, m, interleaved=True, rotary_dim=10))
-    monkeypatch.setattr(rotation, "MAX_BLOCKS", 2)
-    monkeypatch.setattr(rotation, "BLOCK", 32)
+    monkeypatch.setattr(launch, "WAVES", 1)
+    monkeypatch.setattr(launch, "RESIDENT", 32)
+    monkeypatch.setattr(launch, "BLOCK", 32)
 
     y = to_numpy(backend.apply_rotary(x, m, interleaved=True, rotary_dim=10))
     assert np.array_equal(y, expected)
@@ -447,8 +449,10 @@ def cases():
 
 
 def test_the_cases_name_every_function():
-    """Together with `apply_rotary` the cases cover the whole API."""
-    assert {name for name, _, _ in cases()} | {"apply_rotary"} == set(backend.__all__)
+    """Together with the sparse forms the cases cover the whole API."""
+    assert {name for name, _, _ in cases()} | {"apply_rotary", "apply_rotary_cos_sin"} == set(
+        backend.__all__
+    )
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case[0])

@@ -4,7 +4,7 @@ import pytest
 
 import ropespec.backends.numpy as backend
 from ropespec import reference
-from ropespec.backends.numpy import rotation
+from ropespec.backends.numpy import sparse
 from ropespec.spec.errors import ArgumentError
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
@@ -172,7 +172,7 @@ def test_numpy_block_size_changes_nothing(monkeypatch, interleaved, dtype, size)
     """ROT-19: the same bits whichever axes the blocks cut."""
     x = draw((3, 5, 2, 16), dtype)
     expected = backend.apply_rotary(x, range(5), interleaved=interleaved)
-    monkeypatch.setattr(rotation, "BLOCK", size)
+    monkeypatch.setattr(sparse, "BLOCK", size)
     y = backend.apply_rotary(x, range(5), interleaved=interleaved)
 
     assert np.array_equal(bits(y), bits(expected))
@@ -183,7 +183,7 @@ def test_numpy_block_size_changes_nothing(monkeypatch, interleaved, dtype, size)
 def test_blocks_cover_every_element_once(shape, limit):
     """Blocks are disjoint, cover the array, and are not larger than asked or one last axis."""
     seen = np.zeros(shape, dtype=int)
-    for block in rotation._blocks(shape, limit):
+    for block in sparse.blocks(shape, limit):
         seen[block] += 1
         assert seen[block].size <= max(limit, shape[-1])
 
@@ -293,6 +293,7 @@ def cases(dtype):
 def test_numpy_cases_name_every_function():
     """Together with the forms tested above the cases cover the whole API."""
     forms = {"apply_rotary", "apply_rotary_dense", "apply_rotary_complex"}
+    forms.add("apply_rotary_cos_sin")  # in test_numpy_out.py
 
     assert {name for name, _, _ in cases("float32")} | forms == set(backend.__all__)
 

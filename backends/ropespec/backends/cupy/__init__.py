@@ -19,7 +19,9 @@ from ropespec.backends.cupy.relative import relative_score
 from ropespec.backends.cupy.rotation import (
     apply_rotary,
     apply_rotary_complex,
+    apply_rotary_cos_sin,
     apply_rotary_dense,
+    apply_rotary_vjp,  # noqa: F401  # beside the API, for those who ask for gradients by that name
     half_to_interleaved,
     interleaved_to_half,
     rotation_matrix,
@@ -30,6 +32,7 @@ __all__ = [
     "angles",
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "apply_rotary_emb",
     "attention",

@@ -1,7 +1,7 @@
 """The CUDA kernels of `apply_rotary`: their source, and how it is compiled.
 
-`rope.cuh` holds the arithmetic and compiles on the host as well; `kernels.cu` wraps it in one
-kernel per dtype and layout.
+The `.cuh` files hold the arithmetic and compile on the host as well; `kernels.cu` wraps it in one
+kernel per dtype, layout and access.
 """
 
 import functools
@@ -10,7 +10,7 @@ from typing import Any
 
 import cupy
 
-__all__ = ["OPTIONS", "compile_for", "kernel", "source"]
+__all__ = ["OPTIONS", "compile_for", "kernel", "name_of", "source"]
 
 OPTIONS = ("--std=c++17", "--fmad=false")
 """Without fused multiply-add a GPU and the host give the same bits."""
@@ -20,7 +20,7 @@ OPTIONS = ("--std=c++17", "--fmad=false")
 def source() -> str:
     """Return the CUDA source of all kernels as one text without includes."""
     folder = resources.files("ropespec.backends.cupy")
-    names = ("rope.cuh", "kernels.cu")
+    names = ("numbers.cuh", "phase.cuh", "rope.cuh", "kernels.cu")
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
@@ -53,10 +53,15 @@ def compile_for(architecture: str, code: str | None = None) -> bytes:
         nvrtc.destroyProgram(program)
 
 
-def kernel(dtype: str, *, interleaved: bool) -> Any:  # noqa: ANN401  # CuPy is not typed
-    """Return the kernel for one dtype and layout; the first call compiles all of them."""
+def kernel(dtype: str, *, interleaved: bool, vector: bool) -> Any:  # noqa: ANN401  # CuPy is not typed
+    """Return the kernel for one dtype, layout and access; the first call compiles all of them."""
+    return _module().get_function(name_of(dtype, interleaved=interleaved, vector=vector))
+
+
+def name_of(dtype: str, *, interleaved: bool, vector: bool) -> str:
+    """Return the name of a kernel, `vector` for words of 16 bytes and `scalar` for elements."""
     layout = "interleaved" if interleaved else "half"
-    return _module().get_function(f"rope_{layout}_{dtype}")
+    return f"rope_{layout}_{dtype}_{'vector' if vector else 'scalar'}"
 
 
 @functools.cache

@@ -1,190 +1,203 @@
-// The arithmetic of apply_rotary, in C++ that NVRTC compiles for a GPU and any C++17 compiler for
-// the host: no headers, no fused multiply-add (compile with --fmad=false or -ffp-contract=off), so
-// that both sides give the same bits.
-
-#ifdef __CUDACC_RTC__
-#define ROPE_HD __device__ __forceinline__
-#else
-#define ROPE_HD inline
-#endif
+// Access to x and the operation itself; compiled behind phase.cuh.
 
 namespace rope {
 
-using i64 = long long;
-using u64 = unsigned long long;
-using u32 = unsigned int;
-using u16 = unsigned short;
+// ---- Access: the pairs of a unit, in words of 16 bytes where all of x and out is aligned ----
 
-static_assert(sizeof(i64) == 8 && sizeof(u32) == 4 && sizeof(u16) == 2, "widths");
-
-ROPE_HD u32 bits_of(float value) {
-#ifdef __CUDACC_RTC__
-  return __float_as_uint(value);
-#else
-  u32 bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
-  return bits;
-#endif
-}
-
-ROPE_HD float float_of(u32 bits) {
-#ifdef __CUDACC_RTC__
-  return __uint_as_float(bits);
-#else
-  float value;
-  __builtin_memcpy(&value, &bits, sizeof value);
-  return value;
-#endif
-}
-
-// ---- Storage: load widens exactly, store rounds once, to nearest with ties to even ----
-
-struct Half { u16 bits; };
-struct BFloat16 { u16 bits; };
-
-template <class T> struct Storage {  // float and double: computed in themselves
-  using Work = T;
-  static ROPE_HD T load(T value) { return value; }
-  static ROPE_HD T store(T value) { return value; }
+struct alignas(16) Word {
+  u32 part[4];
 };
 
-template <> struct Storage<BFloat16> {
-  using Work = float;
-  static ROPE_HD float load(BFloat16 value) { return float_of(u32(value.bits) << 16); }
-  static ROPE_HD BFloat16 store(float value) {
-    const u32 bits = bits_of(value);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return {u16(bits >> 16 | 0x40u)};  // NaN stays NaN
-    return {u16((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
+template <class T> struct Lanes {  // 2 to a part for the half formats
+  static constexpr int COUNT = 8;
+  static ROPE_HD T get(const Word& word, int i) {
+    return {u16(word.part[i / 2] >> (i % 2 * 16))};
+  }
+  static ROPE_HD void put(Word& word, int i, T value) {
+    const int shift = i % 2 * 16;
+    word.part[i / 2] = (word.part[i / 2] & ~(0xffffu << shift)) | u32(value.bits) << shift;
   }
 };
 
-template <> struct Storage<Half> {
-  using Work = float;
-  static ROPE_HD float load(Half value) {
-    const u32 sign = u32(value.bits & 0x8000u) << 16, magnitude = value.bits & 0x7fffu;
-    if (magnitude >= 0x7c00u) return float_of(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-    if (magnitude >= 0x0400u) return float_of(sign | ((magnitude << 13) + 0x38000000u));
-    return float_of(bits_of(float(magnitude) * 0x1p-24f) | sign);  // subnormal: exact product
+template <> struct Lanes<float> {
+  static constexpr int COUNT = 4;
+  static ROPE_HD float get(const Word& word, int i) { return float_of(word.part[i]); }
+  static ROPE_HD void put(Word& word, int i, float value) { word.part[i] = bits_of(value); }
+};
+
+template <> struct Lanes<double> {
+  static constexpr int COUNT = 2;
+  static ROPE_HD double get(const Word& word, int i) {
+    return double_of(u64(word.part[2 * i + 1]) << 32 | word.part[2 * i]);
   }
-  static ROPE_HD Half store(float value) {
-    const u32 bits = bits_of(value), magnitude = bits & 0x7fffffffu;
-    const u16 sign = u16(bits >> 16 & 0x8000u);
-    if (magnitude > 0x7f800000u) return {u16(sign | 0x7e00u)};
-    if (magnitude >= 0x477ff000u) return {u16(sign | 0x7c00u)};  // 65520 and above: infinity
-    if (magnitude < 0x38800000u) {
-      // Below 2^-14 the spacing is 2^-24, that of float in [0.5, 1): the sum rounds to it.
-      return {u16(sign | (bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u))};
-    }
-    return {u16(sign | (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13)};
+  static ROPE_HD void put(Word& word, int i, double value) {
+    const u64 bits = bits_of(value);
+    word.part[2 * i] = u32(bits);
+    word.part[2 * i + 1] = u32(bits >> 32);
   }
 };
 
-// ---- Phase: (m * T) mod 2^64 in units of 2^-64 turn, exact (FREQ-9) ----
+ROPE_HD Word load_word(const char* at) { return *reinterpret_cast<const Word*>(at); }
+ROPE_HD void store_word(char* at, const Word& word) { *reinterpret_cast<Word*>(at) = word; }
 
-// Widen the integer at `at`; `kind` is its size in bytes, negative if it is signed.
-ROPE_HD i64 load_position(const char* at, i64 kind) {
-  switch (kind) {
-    case -1: return *reinterpret_cast<const signed char*>(at);
-    case -2: return *reinterpret_cast<const short*>(at);
-    case -4: return *reinterpret_cast<const int*>(at);
-    case 1: return *reinterpret_cast<const unsigned char*>(at);
-    case 2: return *reinterpret_cast<const u16*>(at);
-    case 4: return *reinterpret_cast<const u32*>(at);
-    default: return *reinterpret_cast<const i64*>(at);
+// What one thread holds of one head: PAIRS pairs, from pair `pair` on.
+template <class T, bool INTERLEAVED, bool VECTOR> struct Unit;
+
+template <class T> struct Unit<T, true, true> {
+  static constexpr int PAIRS = Lanes<T>::COUNT / 2;
+  Word word;
+  ROPE_HD void load(const char* x, i64 pair, i64, i64) { word = load_word(x + 2 * pair * sizeof(T)); }
+  ROPE_HD void store(char* out, i64 pair, i64, i64) const {
+    store_word(out + 2 * pair * sizeof(T), word);
   }
-}
-
-// A reduced angle a * 2^SPLIT + b units is COARSE * a + (FINE * a + UNIT * b) radians, where
-// COARSE has so few bits that COARSE * a is exact: 2 pi = 2^(64 - SPLIT) * (COARSE + FINE).
-template <class R> struct Angle;
-
-template <> struct Angle<float> {
-  static constexpr int SPLIT = 49;
-  static constexpr float COARSE = 0x1.92p-13f, FINE = 0x1.fb5444p-25f, UNIT = 0x1.921fb6p-62f;
+  ROPE_HD T first(int k) const { return Lanes<T>::get(word, 2 * k); }
+  ROPE_HD T second(int k) const { return Lanes<T>::get(word, 2 * k + 1); }
+  ROPE_HD void set(int k, T first, T second) {
+    Lanes<T>::put(word, 2 * k, first);
+    Lanes<T>::put(word, 2 * k + 1, second);
+  }
 };
 
-template <> struct Angle<double> {
-  static constexpr int SPLIT = 35;
-  static constexpr double COARSE = 0x1.921fb4p-27, FINE = 0x1.4442d18469899p-51;
-  static constexpr double UNIT = 0x1.921fb54442d18p-62;
+template <class T> struct Unit<T, false, true> {
+  static constexpr int PAIRS = Lanes<T>::COUNT;
+  Word low, high;
+  ROPE_HD void load(const char* x, i64 pair, i64 pairs, i64) {
+    low = load_word(x + pair * sizeof(T));
+    high = load_word(x + (pair + pairs) * sizeof(T));
+  }
+  ROPE_HD void store(char* out, i64 pair, i64 pairs, i64) const {
+    store_word(out + pair * sizeof(T), low);
+    store_word(out + (pair + pairs) * sizeof(T), high);
+  }
+  ROPE_HD T first(int k) const { return Lanes<T>::get(low, k); }
+  ROPE_HD T second(int k) const { return Lanes<T>::get(high, k); }
+  ROPE_HD void set(int k, T first, T second) {
+    Lanes<T>::put(low, k, first);
+    Lanes<T>::put(high, k, second);
+  }
 };
 
-// The series of sine and cosine (CPLX-5) in z = s^2, for abs(s) <= pi/4; the first term left out
-// is below a tenth of the last place.
-ROPE_HD float sine(float s, float z) {
-  const float p = ((z * (1.0f / 362880) - 1.0f / 5040) * z + 1.0f / 120) * z - 1.0f / 6;
-  return s + s * z * p;
-}
-
-ROPE_HD float cosine(float z) {
-  const float p = (((z * (-1.0f / 3628800) + 1.0f / 40320) * z - 1.0f / 720) * z + 1.0f / 24) * z;
-  return 1.0f - z * (0.5f - p);
-}
-
-ROPE_HD double sine(double s, double z) {
-  double p = z * (1.0 / 355687428096000) - 1.0 / 1307674368000;
-  p = ((p * z + 1.0 / 6227020800) * z - 1.0 / 39916800) * z + 1.0 / 362880;
-  p = ((p * z - 1.0 / 5040) * z + 1.0 / 120) * z - 1.0 / 6;
-  return s + s * z * p;
-}
-
-ROPE_HD double cosine(double z) {
-  double p = z * (1.0 / 20922789888000) - 1.0 / 87178291200;
-  p = ((p * z + 1.0 / 479001600) * z - 1.0 / 3628800) * z + 1.0 / 40320;
-  p = ((p * z - 1.0 / 720) * z + 1.0 / 24) * z;
-  return 1.0 - z * (0.5 - p);
-}
-
-// cos and sin of a phase in units of 2^-64 turn.
-template <class R> ROPE_HD void cos_sin(u64 phase, R& cos, R& sin) {
-  const u64 quarter = (phase + (1ull << 61)) >> 62;    // the nearest multiple of a quarter turn
-  const i64 rest = i64(phase - (quarter << 62));       // within an eighth of a turn
-  const i64 a = (rest + (1ll << (Angle<R>::SPLIT - 1))) >> Angle<R>::SPLIT;
-  const i64 b = rest - (a << Angle<R>::SPLIT);
-  const R angle = Angle<R>::COARSE * R(a) + (Angle<R>::FINE * R(a) + Angle<R>::UNIT * R(b));
-  const R z = angle * angle, s = sine(angle, z), c = cosine(z);
-  cos = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
-  sin = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
-}
+template <class T, bool INTERLEAVED> struct Unit<T, INTERLEAVED, false> {
+  static constexpr int PAIRS = 1;
+  T one, other;
+  static ROPE_HD i64 place(i64 pair) { return INTERLEAVED ? 2 * pair : pair; }
+  static ROPE_HD i64 apart(i64 pairs) { return INTERLEAVED ? 1 : pairs; }
+  ROPE_HD void load(const char* x, i64 pair, i64 pairs, i64 stride) {
+    one = *reinterpret_cast<const T*>(x + place(pair) * stride);
+    other = *reinterpret_cast<const T*>(x + (place(pair) + apart(pairs)) * stride);
+  }
+  ROPE_HD void store(char* out, i64 pair, i64 pairs, i64 stride) const {
+    *reinterpret_cast<T*>(out + place(pair) * stride) = one;
+    *reinterpret_cast<T*>(out + (place(pair) + apart(pairs)) * stride) = other;
+  }
+  ROPE_HD T first(int) const { return one; }
+  ROPE_HD T second(int) const { return other; }
+  ROPE_HD void set(int, T first, T second) { one = first, other = second; }
+};
 
 // ---- The operation ----
 
-// x is (batch, rows, heads, dim) with strides in bytes, out the same, contiguous; positions are
-// (batch, rows) with strides in bytes; turns holds T_i for i < pairs.
+// Strides in bytes of an array (batch, rows, heads, dim).
+struct Strides {
+  i64 batch, row, head, component;
+};
+
+// `kind` is that of the positions, or 0 where cos and sin are given as tables of (batch, rows,
+// pairs) in the type of the arithmetic; `angle` has their strides, or those of the positions.
+// Of dim components 2 pairs turn and the last `tail` are copied; `groups` threads share the heads.
 struct Call {
   const char* x;
   char* out;
   const char* positions;
   const u64* turns;
-  i64 kind, rows, heads, dim, pairs;
-  i64 x_batch, x_row, x_head, x_component, p_batch, p_row;
+  const char* cos;
+  const char* sin;
+  i64 kind, inverse, rows, heads, pairs, tail, groups;
+  Strides from, to, angle;
 };
 
-// Work item `index`: one pair of one head of one token, or one component of its tail.
-template <class T, bool INTERLEAVED> ROPE_HD void item(const Call& call, i64 index) {
+// Split off the remainder by n; 32-bit division is several times as fast on a GPU.
+ROPE_HD i64 split(i64& index, i64 n) {
+  i64 rest;
+  if ((u64(index) | u64(n)) >> 32) {
+    rest = index % n, index /= n;
+  } else {
+    rest = u32(index) % u32(n), index = u32(index) / u32(n);
+  }
+  return rest;
+}
+
+template <class T, bool INTERLEAVED, bool VECTOR> ROPE_HD i64 units(const Call& call) {
+  return call.pairs / Unit<T, INTERLEAVED, VECTOR>::PAIRS +
+         call.tail / (VECTOR ? Lanes<T>::COUNT : 1);
+}
+
+// The tail passes through bit for bit (ROT-14).
+template <class T, bool VECTOR>
+ROPE_HD void copy(const Call& call, const char* x, char* out, i64 group, i64 unit) {
+  const i64 i = 2 * call.pairs + unit * (VECTOR ? Lanes<T>::COUNT : 1);
+  x += i * call.from.component, out += i * call.to.component;
+  for (i64 head = group; head < call.heads; head += call.groups) {
+    const char* at = x + head * call.from.head;
+    char* to = out + head * call.to.head;
+    if (VECTOR) {
+      store_word(to, load_word(at));
+    } else {
+      *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(at);
+    }
+  }
+}
+
+// Work item `index`: a unit of pairs of one token, or of its tail, in every `groups`-th head.
+template <class T, bool INTERLEAVED, bool VECTOR> ROPE_HD void item(const Call& call, i64 index) {
   using S = Storage<T>;
   using R = typename S::Work;
-  const i64 items = call.dim - call.pairs;
-  const i64 unit = index % items, vector = index / items;
-  const i64 head = vector % call.heads, token = vector / call.heads;
-  const i64 row = token % call.rows, batch = token / call.rows;
-  const char* x = call.x + batch * call.x_batch + row * call.x_row + head * call.x_head;
-  T* out = reinterpret_cast<T*>(call.out) + vector * call.dim;
-  if (unit >= call.pairs) {  // the tail passes through bit for bit (ROT-14)
-    const i64 i = unit + call.pairs;
-    out[i] = *reinterpret_cast<const T*>(x + i * call.x_component);
+  using U = Unit<T, INTERLEAVED, VECTOR>;
+  constexpr int AT_ONCE = VECTOR ? 4 : 1;  // loads on their way before the first store
+  const i64 unit = split(index, units<T, INTERLEAVED, VECTOR>(call));
+  const i64 group = split(index, call.groups), row = split(index, call.rows), batch = index;
+  const char* x = call.x + batch * call.from.batch + row * call.from.row;
+  char* out = call.out + batch * call.to.batch + row * call.to.row;
+  const i64 pair = unit * U::PAIRS;
+  if (pair >= call.pairs) {
+    copy<T, VECTOR>(call, x, out, group, unit - call.pairs / U::PAIRS);
     return;
   }
-  const i64 first = INTERLEAVED ? 2 * unit : unit;
-  const i64 second = INTERLEAVED ? first + 1 : unit + call.pairs;
-  const i64 m = load_position(
-      call.positions + batch * call.p_batch + row * call.p_row, call.kind);
-  R cos, sin;
-  cos_sin<R>(u64(m) * call.turns[unit], cos, sin);
-  const R x1 = S::load(*reinterpret_cast<const T*>(x + first * call.x_component));
-  const R x2 = S::load(*reinterpret_cast<const T*>(x + second * call.x_component));
-  out[first] = S::store(x1 * cos - x2 * sin);
-  out[second] = S::store(x2 * cos + x1 * sin);
+  R cos[U::PAIRS], sin[U::PAIRS];
+  const i64 angle = batch * call.angle.batch + row * call.angle.row;
+  const u64 m = call.kind ? u64(load_position(call.positions + angle, call.kind)) : 0;
+  ROPE_UNROLL
+  for (int k = 0; k < U::PAIRS; k++) {
+    if (call.kind) {
+      cos_sin<R>(m * call.turns[pair + k], cos[k], sin[k]);
+    } else {
+      const i64 at = angle + (pair + k) * i64(sizeof(R));
+      cos[k] = *reinterpret_cast<const R*>(call.cos + at);
+      sin[k] = *reinterpret_cast<const R*>(call.sin + at);
+    }
+    if (call.inverse) sin[k] = -sin[k];  // the gradient turns back (ROT-20)
+  }
+  for (i64 head = group; head < call.heads; head += AT_ONCE * call.groups) {
+    U held[AT_ONCE];
+    ROPE_UNROLL
+    for (int n = 0; n < AT_ONCE; n++) {
+      const i64 h = head + n * call.groups;
+      if (h < call.heads) {
+        held[n].load(x + h * call.from.head, pair, call.pairs, call.from.component);
+      }
+    }
+    ROPE_UNROLL
+    for (int n = 0; n < AT_ONCE; n++) {
+      const i64 h = head + n * call.groups;
+      if (h >= call.heads) break;
+      ROPE_UNROLL
+      for (int k = 0; k < U::PAIRS; k++) {
+        const R x1 = S::load(held[n].first(k)), x2 = S::load(held[n].second(k));
+        held[n].set(k, S::store(x1 * cos[k] - x2 * sin[k]), S::store(x2 * cos[k] + x1 * sin[k]));
+      }
+      held[n].store(out + h * call.to.head, pair, call.pairs, call.to.component);
+    }
+  }
 }
 
 }  // namespace rope

@@ -4,35 +4,33 @@ import functools
 from typing import NamedTuple
 
 import cupy
-import numpy as np
 
 from ropespec.backends.cupy.arrays import Array, check_floats, on_device, positions_of
-from ropespec.backends.cupy.kernels import kernel
+from ropespec.backends.cupy.launch import Turn, launch
+from ropespec.backends.cupy.overlap import check_target
 from ropespec.backends.phase import turns
 from ropespec.backends.xp import rotation as generic
+from ropespec.backends.xp.dtypes import arithmetic
 from ropespec.spec.arguments import (
     check_base,
     check_dim,
     check_flag,
     check_positions_fit,
     check_rotary_dim,
+    check_tables,
     facts,
 )
 
 __all__ = [
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
+    "apply_rotary_vjp",
     "half_to_interleaved",
     "interleaved_to_half",
     "rotation_matrix",
 ]
-
-BLOCK = 256
-"""Threads in a block."""
-
-MAX_BLOCKS = 2**16
-"""Blocks in a grid; every thread goes on in strides of the grid."""
 
 
 def rotation_matrix(
@@ -101,16 +99,19 @@ def apply_rotary(
     interleaved: bool,
     base: float = 10000.0,
     rotary_dim: int | None = None,
+    out: Array | None = None,
 ) -> Array:
     """Each pair (x1, x2) becomes (x1 cos - x2 sin, x2 cos + x1 sin): the operation (ROT-6, ROT-7).
 
-    One kernel on the current stream of the device of `x`. The strides of `x` are honoured; only
-    where more than one batch axis cannot be merged into one view is `x` copied first.
+    One kernel on the current stream of the device of `x`; as many where batch axes have strides
+    that cannot be read as those of one axis. Nothing of the size of `x` is allocated beside the
+    result.
 
     Parameters
     ----------
     x : cupy.ndarray of float, shape (..., S, H, D)
-        Queries or keys: float16, bfloat16, float32 or float64; read only.
+        Queries or keys: float16, bfloat16, float32 or float64; any strides; only
+        `out` is written.
     positions : array_like of int, shape (S,) or (..., S)
         Position of every token; either sign; leading axes broadcast.
     interleaved : bool
@@ -119,27 +120,96 @@ def apply_rotary(
         Above 1.
     rotary_dim : int, optional
         The first `rotary_dim` components turn, the rest passes through bit for bit; D by default.
+    out : cupy.ndarray, shape, dtype and device of `x`, optional
+        Where to write the result, any strides: `x` itself, or memory apart from all arguments
+        (ROT-23).
 
     Returns
     -------
     cupy.ndarray, shape and dtype of `x`
-        A new, contiguous array: exact phase (FREQ-9), float64 arithmetic for float64 and float32
-        for the other dtypes, rounded once at the end.
+        `out`, or a new, contiguous array: exact phase (FREQ-9), float64 arithmetic
+        for float64 and float32 for the other dtypes, rounded once at the end.
 
     Raises
     ------
     ArgumentTypeError
-        If `x` is no float array of CuPy, positions are no integers, `interleaved` is no bool, or
-        `base` or `rotary_dim` is no number.
+        If `x` is no float array of CuPy, positions are no integers, `interleaved` is no bool,
+        `base` or `rotary_dim` is no number, or `out` is no array of the dtype of `x`.
     ArgumentValueError
         If `x` has fewer than 3 axes, `base` is not finite or not above 1, `rotary_dim` is odd,
-        below 2 or above D, or the positions do not fit `x`.
+        below 2 or above D, the positions do not fit `x`, or `out` has another shape or device or
+        shares memory without being `x`.
     """
     call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+    return _by_positions(x, call, out, inverse=False)
+
+
+def apply_rotary_vjp(
+    cotangent: Array,
+    positions: Array,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Pull a cotangent of `apply_rotary` back to `x`: the same kernel, turning back (ROT-20).
+
+    Parameters, result and errors as in `apply_rotary`, with `cotangent` for `x`.
+    """
+    call = _read(cotangent, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+    return _by_positions(cotangent, call, out, inverse=True)
+
+
+def apply_rotary_cos_sin(
+    x: Array, cos: Array, sin: Array, *, interleaved: bool, out: Array | None = None
+) -> Array:
+    """R_m x with cos(m theta_i) and sin(m theta_i) given as tables (ROT-22).
+
+    The tables are taken as they are: scaled ones scale the result.
+
+    Parameters
+    ----------
+    x : cupy.ndarray of float, shape (..., S, H, D)
+        As in `apply_rotary`.
+    cos, sin : cupy.ndarray of float, shape (S, r/2) or (..., S, r/2)
+        One row a token, one column a pair; one dtype; leading axes broadcast.
+    interleaved : bool
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
+    out : cupy.ndarray, shape, dtype and device of `x`, optional
+        As in `apply_rotary`.
+
+    Returns
+    -------
+    cupy.ndarray, shape and dtype of `x`
+        As in `apply_rotary`, with r for `rotary_dim`; the tables are read in the dtype of the
+        arithmetic.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `x` or a table is no float array of CuPy, the dtypes of the tables differ,
+        `interleaved` is no bool, or `out` is no array of the dtype of `x`.
+    ArgumentValueError
+        If `x` has fewer than 3 axes, the shapes of the tables differ, they do not fit `x`, r is
+        below 2 or above D, or `out` is refused as in `apply_rotary`.
+    """
+    found = check_floats("x", x, ndim=3)
+    check_floats("cos", cos, ndim=1)
+    check_floats("sin", sin, ndim=1)
+    interleaved = check_flag("interleaved", interleaved)
+    dim = check_tables(cos, sin, found)
     with cupy.cuda.Device(x.device.id):
-        out = cupy.empty(x.shape, dtype=x.dtype)
-        if out.size:
-            _launch(x, out, call)
+        out = _target(x, out, cos, sin)
+        if x.size:
+            shape = (*x.shape[:-2], dim // 2)
+            work = arithmetic(cupy, x.dtype)
+            tables = tuple(
+                cupy.broadcast_to(cupy.ascontiguousarray(table, dtype=work), shape)
+                for table in (cos, sin)
+            )
+            turn = Turn(dim // 2, interleaved=interleaved, inverse=False, turns=None)
+            launch(x, out, tables, turn)
     return out
 
 
@@ -210,19 +280,23 @@ def _read(
     return _Call(m, interleaved, base, dim)
 
 
-def _launch(x: Array, out: Array, call: _Call) -> None:
-    """Run the kernel on (batch, S, H, D), where batch stands for all leading axes."""
-    *_, rows, heads, dim = x.shape
-    batched = x.reshape(-1, rows, heads, dim)
-    m = cupy.broadcast_to(on_device(call.positions), x.shape[:-2]).reshape(-1, rows)
-    kind = m.dtype.itemsize if m.dtype.kind == "u" else -m.dtype.itemsize
-    pairs = call.rotary_dim // 2
-    count = x.size // dim * (dim - pairs)
-    numbers = (kind, rows, heads, dim, pairs, *batched.strides, *m.strides, count)
-    table = _turns_on_device(call.rotary_dim, call.base, x.device.id)
-    blocks = min(-(-count // BLOCK), MAX_BLOCKS)
-    run = kernel(x.dtype.name, interleaved=call.interleaved)
-    run((blocks,), (BLOCK,), (batched, out, m, table, *map(np.int64, numbers)))
+def _target(x: Array, out: Array | None, *others: Array) -> Array:
+    """Return where to write: `out`, if it is allowed, or a new array."""
+    if out is None:
+        return cupy.empty(x.shape, dtype=x.dtype)
+    check_target(out, facts(x), x, *others)
+    return out
+
+
+def _by_positions(x: Array, call: _Call, out: Array | None, *, inverse: bool) -> Array:
+    with cupy.cuda.Device(x.device.id):
+        out = _target(x, out, call.positions)
+        if x.size:
+            m = cupy.broadcast_to(on_device(call.positions), x.shape[:-2])
+            table = _turns_on_device(call.rotary_dim, call.base, x.device.id)
+            turn = Turn(call.rotary_dim // 2, call.interleaved, inverse, table)
+            launch(x, out, (m,), turn)
+    return out
 
 
 @functools.cache

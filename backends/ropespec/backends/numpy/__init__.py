@@ -16,6 +16,7 @@ from ropespec.backends.numpy.relative import relative_score
 from ropespec.backends.numpy.rotation import (
     apply_rotary,
     apply_rotary_complex,
+    apply_rotary_cos_sin,
     apply_rotary_dense,
     half_to_interleaved,
     interleaved_to_half,
@@ -27,6 +28,7 @@ __all__ = [
     "angles",
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "apply_rotary_emb",
     "attention",

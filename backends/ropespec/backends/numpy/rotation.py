@@ -1,37 +1,28 @@
-"""The rotation R_m x; the sparse form works in blocks that stay in the cache (`rotation`)."""
+"""The rotation R_m x in each of its forms (chapter `rotation`)."""
 
-import math
-from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ropespec.backends.numpy.arrays import Array, check_floats, quiet
+from ropespec.backends.numpy.overlap import check_target
+from ropespec.backends.numpy.plan import read_call, read_tables
+from ropespec.backends.numpy.sparse import Slices, turn_in_blocks
+from ropespec.backends.numpy.tables import Tables, prepare, tables_at
 from ropespec.backends.positions import read_positions
 from ropespec.backends.xp import rotation as generic
-from ropespec.backends.xp.dtypes import arithmetic
-from ropespec.backends.xp.frequencies import cos_sin
-from ropespec.spec.arguments import (
-    check_base,
-    check_dim,
-    check_flag,
-    check_positions_fit,
-    check_rotary_dim,
-    facts,
-)
+from ropespec.spec.arguments import check_base, check_dim, check_flag
 
 __all__ = [
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "half_to_interleaved",
     "interleaved_to_half",
     "rotation_matrix",
 ]
-
-BLOCK = 2**16
-"""Components in a block: what is computed of it stays in the cache until it is stored."""
 
 
 def rotation_matrix(
@@ -82,16 +73,16 @@ def apply_rotary_dense(
     NaN and infinity stay in their pair (ROT-16), as in `apply_rotary`.
     Parameters, result and errors as in `apply_rotary`.
     """
-    call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+    m, plan = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
     with quiet():
         turned = generic.apply_rotary_dense(
             np,
             x,
-            call.positions,
+            m,
             apply_rotary,
-            interleaved=call.interleaved,
-            base=call.base,
-            rotary_dim=call.rotary_dim,
+            interleaved=plan.interleaved,
+            base=plan.base,
+            rotary_dim=plan.rotary_dim,
         )
     return cast("Array", turned)
 
@@ -103,13 +94,14 @@ def apply_rotary(
     interleaved: bool,
     base: float = 10000.0,
     rotary_dim: int | None = None,
+    out: Array | None = None,
 ) -> Array:
     """Each pair (x1, x2) becomes (x1 cos - x2 sin, x2 cos + x1 sin): the operation (ROT-6, ROT-7).
 
     Parameters
     ----------
     x : ndarray of float, shape (..., S, H, D)
-        Queries or keys: float16, bfloat16, float32 or float64; any strides; read only.
+        Queries or keys: float16, bfloat16, float32 or float64; any strides; only `out` is written.
     positions : array_like of int, shape (S,) or (..., S)
         Position of every token; either sign; leading axes broadcast.
     interleaved : bool
@@ -118,41 +110,80 @@ def apply_rotary(
         Above 1.
     rotary_dim : int, optional
         The first `rotary_dim` components turn, the rest passes through bit for bit; D by default.
+    out : ndarray, shape and dtype of `x`, optional
+        Where to write the result, any strides: `x` itself, or memory apart from all arguments
+        (ROT-23). Nothing else of the size of `x` is allocated.
 
     Returns
     -------
     ndarray, shape and dtype of `x`
-        A new array: exact phase (FREQ-9), float64 arithmetic for float64 and float32 for the
-        other dtypes, rounded once at the end.
+        `out`, or a new array: exact phase (FREQ-9), float64 arithmetic for float64
+        and float32 for the other dtypes, rounded once at the end.
 
     Raises
     ------
     ArgumentTypeError
-        If `x` is no float array of NumPy, positions are no integers, `interleaved` is no bool, or
-        `base` or `rotary_dim` is no number.
+        If `x` is no float array of NumPy, positions are no integers, `interleaved` is no bool,
+        `base` or `rotary_dim` is no number, or `out` is no array of the dtype of `x`.
     ArgumentValueError
         If `x` has fewer than 3 axes, `base` is not finite or not above 1, `rotary_dim` is odd,
-        below 2 or above D, or the positions do not fit `x`.
+        below 2 or above D, the positions do not fit `x`, or `out` has another shape, cannot be
+        written, or shares memory without being `x`.
     """
-    call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
-    dim, work = call.rotary_dim, arithmetic(np, x.dtype)
-    out = np.empty(x.shape, dtype=x.dtype)
-    out[..., dim:] = x[..., dim:]
-    pairs = _pairs(dim, interleaved=call.interleaved)
-    # All heads of a token share its angles: a stride of 0, not a copy.
-    over_heads = (*x.shape[:-1], dim // 2)
-    cos, sin = (
-        np.broadcast_to(table[..., None, :], over_heads)
-        for table in cos_sin(np, call.positions, dim, call.base, work)
-    )
-    head, turned = x[..., :dim], out[..., :dim]
-    with quiet():
-        for block in _blocks(head.shape, BLOCK):
-            if x.dtype == work:
-                _rotate(head[block], cos[block], sin[block], pairs, out=turned[block])
-            else:
-                wide = head[block].astype(work)
-                turned[block] = _rotate(wide, cos[block], sin[block], pairs, np.empty_like(wide))
+    m, plan = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+    out = np.empty(x.shape, x.dtype) if out is None else check_target(out, x, m)
+
+    def tables(at: Slices) -> Tables:
+        where = m[at] if at else m
+        return tables_at(where, plan.rotary_dim, plan.base, plan.work, interleaved=plan.interleaved)
+
+    turn_in_blocks(x, out, plan, tables)
+    return out
+
+
+def apply_rotary_cos_sin(
+    x: Array, cos: Array, sin: Array, *, interleaved: bool, out: Array | None = None
+) -> Array:
+    """R_m x with cos(m theta_i) and sin(m theta_i) given as tables (ROT-22).
+
+    The tables are taken as they are: scaled ones scale the result.
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (..., S, H, D)
+        As in `apply_rotary`.
+    cos, sin : ndarray of float, shape (S, r/2) or (..., S, r/2)
+        One row a token, one column a pair; one dtype; leading axes broadcast.
+    interleaved : bool
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
+    out : ndarray, shape and dtype of `x`, optional
+        As in `apply_rotary`.
+
+    Returns
+    -------
+    ndarray, shape and dtype of `x`
+        As in `apply_rotary`, with r for `rotary_dim`; the tables are read in the dtype of the
+        arithmetic.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `x` or a table is no float array of NumPy, the dtypes of the tables differ,
+        `interleaved` is no bool, or `out` is no array of the dtype of `x`.
+    ArgumentValueError
+        If `x` has fewer than 3 axes, the shapes of the tables differ, they do not fit `x`, r is
+        below 2 or above D, or `out` is refused as in
+        `apply_rotary`.
+    """
+    plan = read_tables(x, cos, sin, interleaved=interleaved)
+    out = np.empty(x.shape, x.dtype) if out is None else check_target(out, x, cos, sin)
+    shape = (*plan.angles, plan.rotary_dim // 2)
+    cos, sin = cos.reshape(shape), sin.reshape(shape)
+
+    def tables(at: Slices) -> Tables:
+        return prepare(cos[at], sin[at], plan.work, interleaved=plan.interleaved)
+
+    turn_in_blocks(x, out, plan, tables)
     return out
 
 
@@ -164,11 +195,9 @@ def apply_rotary_complex(
     This is the interleaved layout.
     Parameters, result and errors as in `apply_rotary`.
     """
-    call = _read(x, positions, interleaved=True, base=base, rotary_dim=rotary_dim)
+    m, plan = read_call(x, positions, interleaved=True, base=base, rotary_dim=rotary_dim)
     with quiet():
-        turned = generic.apply_rotary_complex(
-            np, x, call.positions, base=call.base, rotary_dim=call.rotary_dim
-        )
+        turned = generic.apply_rotary_complex(np, x, m, base=plan.base, rotary_dim=plan.rotary_dim)
     return cast("Array", turned)
 
 
@@ -203,59 +232,3 @@ def half_to_interleaved(x: Array) -> Array:
     """
     check_dim(check_floats("x", x, ndim=1).shape[-1], "head_dim")
     return cast("Array", generic.half_to_interleaved(np, x))
-
-
-Pairs = tuple[slice, slice]
-
-
-class _Call(NamedTuple):
-    """The checked arguments of one rotation."""
-
-    positions: Array
-    interleaved: bool
-    base: float
-    rotary_dim: int
-
-
-def _read(
-    x: Array, positions: ArrayLike, *, interleaved: bool, base: float, rotary_dim: int | None
-) -> _Call:
-    shape = check_floats("x", x, ndim=3).shape
-    m = read_positions(positions)
-    interleaved, base = check_flag("interleaved", interleaved), check_base(base)
-    dim = check_rotary_dim(rotary_dim, shape[-1])
-    check_positions_fit(facts(m), shape[:-2])
-    return _Call(m, interleaved, base, dim)
-
-
-def _pairs(dim: int, *, interleaved: bool) -> Pairs:
-    """Return the first and the second components of the pairs."""
-    if interleaved:
-        return slice(0, dim, 2), slice(1, dim, 2)
-    return slice(0, dim // 2), slice(dim // 2, dim)
-
-
-def _blocks(shape: tuple[int, ...], limit: int) -> Iterator[tuple[slice, ...]]:
-    """Cut an array into slices of at most `limit` elements, or of one last axis."""
-    if len(shape) == 1 or math.prod(shape) <= limit:
-        yield ()
-        return
-    inner = math.prod(shape[1:])
-    if inner <= limit:
-        step = limit // inner
-        yield from ((slice(i, i + step),) for i in range(0, shape[0], step))
-        return
-    for i in range(shape[0]):
-        yield from ((slice(i, i + 1), *rest) for rest in _blocks(shape[1:], limit))
-
-
-def _rotate(x: Array, cos: Array, sin: Array, pairs: Pairs, out: Array) -> Array:
-    """Rotate one block into `out`, with one array of half its size besides."""
-    first, second = pairs
-    np.multiply(x[..., first], cos, out=out[..., first])
-    product = np.multiply(x[..., second], sin)
-    out[..., first] -= product
-    np.multiply(x[..., second], cos, out=out[..., second])
-    np.multiply(x[..., first], sin, out=product)
-    out[..., second] += product
-    return out
