@@ -216,6 +216,7 @@ def cases(*, wide):
         ("from_complex", (z,), {}),
         ("rotation_matrix", (m, 8), {"interleaved": True}),
         ("rotation_matrix", (7, 8), layout),
+        ("apply_rotary_cos_sin", (x, *reference.cos_sin(m, 8)), {"interleaved": True}),
         ("interleaved_to_half", (x,), {}),
         ("half_to_interleaved", (x,), {}),
         ("project_query", (rows, m, weight), layout),

@@ -19,6 +19,7 @@ from ropespec.backends.jax.relative import relative_score
 from ropespec.backends.jax.rotation import (
     apply_rotary,
     apply_rotary_complex,
+    apply_rotary_cos_sin,
     apply_rotary_dense,
     half_to_interleaved,
     interleaved_to_half,
@@ -30,6 +31,7 @@ __all__ = [
     "angles",
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "apply_rotary_emb",
     "attention",

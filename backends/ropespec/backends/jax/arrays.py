@@ -29,6 +29,7 @@ __all__ = [
     "default_dtype",
     "limbs_of",
     "positions_of",
+    "split_limbs",
     "traced",
 ]
 
@@ -85,10 +86,14 @@ def limbs_of(positions: Positions) -> Limbs | Array:
     Integers of JAX are split by `both_limbs`, inside the program that uses them.
     """
     if isinstance(positions, np.ndarray):
-        wide = positions.astype(np.int64).view(np.uint64)
-        low, high = wide & np.uint64(2**32 - 1), wide >> np.uint64(32)
-        return jax.device_put(low.astype(np.uint32)), jax.device_put(high.astype(np.uint32))
+        return split_limbs(positions.astype(np.int64).view(np.uint64))
     return positions
+
+
+def split_limbs(wide: np.ndarray[Any, np.dtype[np.uint64]]) -> Limbs:
+    """Split integers of 64 bits in NumPy, which a compiled program takes as arrays of JAX."""
+    low, high = wide.astype(np.uint32), (wide >> np.uint64(32)).astype(np.uint32)
+    return cast("Limbs", (low, high))
 
 
 def traced(*static: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

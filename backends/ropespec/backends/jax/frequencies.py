@@ -1,9 +1,9 @@
 """Frequencies, angles, and cos and sin by exact phase (chapter `frequencies`)."""
 
+import functools
 import math
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -19,8 +19,10 @@ from ropespec.backends.jax.arrays import (
     default_dtype,
     limbs_of,
     positions_of,
+    split_limbs,
     traced,
 )
+from ropespec.backends.jax.tables import made_once
 from ropespec.backends.phase import turns
 from ropespec.spec.arguments import check_base, check_dim, check_inv_freq
 
@@ -111,11 +113,10 @@ def cos_sin(positions: ArrayLike, dim: int, base: float = 10000.0) -> tuple[Arra
     return unit_circle(limbs_of(m), turns_of(dim, base), default_dtype())
 
 
+@functools.lru_cache(maxsize=64)
 def turns_of(dim: int, base: float) -> Limbs:
     """T_i in two limbs of shape (dim/2,): arrays, so that another base is no other program."""
-    table = turns(dim, base)
-    low, high = table & np.uint64(2**32 - 1), table >> np.uint64(32)
-    return jax.device_put(low.astype(np.uint32)), jax.device_put(high.astype(np.uint32))
+    return split_limbs(turns(dim, base))
 
 
 @traced("dtype")
@@ -130,7 +131,7 @@ def unit_circle(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> 
     c, s = jnp.cos(angle), jnp.sin(angle)
     odd, late = (quarter & 1) == 1, quarter >= 2
     cos, sin = jnp.where(odd, -s, c), jnp.where(odd, c, s)
-    return jnp.where(late, -cos, cos), jnp.where(late, -sin, sin)
+    return made_once(jnp.where(late, -cos, cos)), made_once(jnp.where(late, -sin, sin))
 
 
 def circle_of(positions: Positions, dim: int, base: float, dtype: np.dtype[Any]) -> Circle:

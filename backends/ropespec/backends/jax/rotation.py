@@ -19,18 +19,21 @@ from ropespec.backends.jax.arrays import (
     traced,
 )
 from ropespec.backends.jax.frequencies import Circle, circle_of, turns_of, unit_circle
+from ropespec.backends.jax.turn import turn
 from ropespec.spec.arguments import (
     check_base,
     check_dim,
     check_flag,
     check_positions_fit,
     check_rotary_dim,
+    check_tables,
     facts,
 )
 
 __all__ = [
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "half_to_interleaved",
     "interleaved_to_half",
@@ -103,6 +106,10 @@ def apply_rotary(
 ) -> Array:
     """Each pair (x1, x2) becomes (x1 cos - x2 sin, x2 cos + x1 sin): the operation (ROT-6, ROT-7).
 
+    One loop over x. Its gradient is the same loop with the angle negated, and needs x no more;
+    derivatives of any order, forward and reverse, and mapping over `x` and positions are allowed
+    (ROT-20). `jax.jit` with `donate_argnums` returns the result in the memory of x.
+
     Parameters
     ----------
     x : jax.Array of float, shape (..., S, H, D)
@@ -133,7 +140,45 @@ def apply_rotary(
         below 2 or above D, or the positions do not fit `x`.
     """
     call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
-    return _apply(x, *call)
+    return _apply(x, call.circle, call.interleaved)
+
+
+def apply_rotary_cos_sin(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+    """R_m x with cos(m theta_i) and sin(m theta_i) given as tables (ROT-22).
+
+    The tables are taken as they are: scaled ones scale the result (a common attention factor).
+    No gradient flows into them; the gradient of x is the rotation by cos and -sin (ROT-20).
+
+    Parameters
+    ----------
+    x : jax.Array of float, shape (..., S, H, D)
+        Queries or keys: float16, bfloat16, float32 or float64.
+    cos, sin : jax.Array of float, shape (S, r/2) or (..., S, r/2)
+        One row a token, one column a pair; one dtype; leading axes broadcast.
+    interleaved : bool
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
+
+    Returns
+    -------
+    jax.Array, shape and dtype of `x`
+        float64 arithmetic for float64 and float32 for the other dtypes, to which the tables are
+        converted; rounded once at the end. Components from r on pass through bit for bit.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `x` or a table is no float array of JAX, the dtypes of the tables differ, or
+        `interleaved` is no bool.
+    ArgumentValueError
+        If `x` has fewer than 3 axes, the shapes of the tables differ, they do not fit `x`, or r
+        is below 2 or above D.
+    """
+    found = check_floats("x", x, ndim=3)
+    check_floats("cos", cos, ndim=1)
+    check_floats("sin", sin, ndim=1)
+    interleaved = check_flag("interleaved", interleaved)
+    check_tables(cos, sin, found)
+    return _apply(x, (cos, sin), interleaved)
 
 
 def apply_rotary_complex(
@@ -226,10 +271,10 @@ def _read(
     return _Call(circle_of(m, dim, base, x.dtype), interleaved, dim)
 
 
-@traced("interleaved", "dim")
-def _apply(x: Array, circle: Circle, interleaved: bool, dim: int) -> Array:
-    head = x[..., :dim].astype(arithmetic(x.dtype))
-    return _with_tail(rotate(head, circle, interleaved=interleaved), x)
+@traced("interleaved")
+def _apply(x: Array, tables: Circle, interleaved: bool) -> Array:
+    cos, sin = (table.astype(arithmetic(x.dtype)) for table in tables)
+    return turn(x, cos, sin, interleaved=interleaved)
 
 
 @traced("interleaved", "dim")
