@@ -1,0 +1,52 @@
+"""The result file: the environment, the rows, and what came of the targets."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ropespec.backends.benchmark.case import Row
+from ropespec.backends.benchmark.run import Absent
+from ropespec.backends.benchmark.targets import Outcome
+
+__all__ = ["SCHEMA", "document", "write"]
+
+SCHEMA = Path(__file__).with_name("result.schema.json")
+"""What a result file looks like."""
+
+
+def document(
+    environment: dict[str, Any],
+    rows: Sequence[Row],
+    absent: Sequence[Absent],
+    targets: Sequence[Outcome],
+) -> dict[str, Any]:
+    """Return the whole result as JSON objects.
+
+    Parameters
+    ----------
+    environment : dict
+        What `environment` found.
+    rows : sequence of Row
+        All rows, failed ones too.
+    absent : sequence of Absent
+        Subjects that were not measured.
+    targets : sequence of Outcome
+        What was held against the targets.
+    """
+    return {
+        "environment": environment,
+        "rows": [row.to_json() for row in rows],
+        "absent": [asdict(one) for one in absent],
+        "targets": [one.to_json() for one in targets],
+    }
+
+
+def write(path: Path, value: dict[str, Any]) -> None:
+    """Write a result, a row a line, so that two files can be compared."""
+    parts = [f'  "environment": {json.dumps(value["environment"], indent=2)}']
+    for name in ("rows", "absent", "targets"):
+        lines = ",\n".join(f"    {json.dumps(one)}" for one in value[name])
+        parts.append(f'  "{name}": [\n{lines}\n  ]' if lines else f'  "{name}": []')
+    path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")

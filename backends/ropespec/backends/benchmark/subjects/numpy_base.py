@@ -1,0 +1,32 @@
+"""What subjects on NumPy arrays share: the copy, and looking at results."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.backends.benchmark.case import Case
+from ropespec.backends.benchmark.subjects.base import Subject, UnavailableError
+from ropespec.backends.benchmark.timing import Operation
+
+__all__ = ["NumpySubject"]
+
+
+class NumpySubject(Subject):
+    """A rotation whose arrays are NumPy's."""
+
+    def __init__(self, device: str) -> None:
+        if device == "cuda":
+            raise UnavailableError("NumPy knows no GPU")
+
+    def copy(self, case: Case, x: NDArray[Any]) -> tuple[str, Operation]:
+        """`copy` into new memory, else `copyto`."""
+        if case.into == "new":
+            return "numpy copy", Operation(lambda _: x.copy(), size=x.nbytes)
+        target = np.zeros_like(x)
+        return "numpy copyto", Operation(lambda _: np.copyto(target, x), size=x.nbytes)
+
+    def read(self, result: Any, tokens: NDArray[np.intp]) -> NDArray[np.float64]:  # noqa: ANN401  # as Subject
+        """Return tokens as float64."""
+        values: NDArray[np.float64] = result[:, tokens].astype(np.float64)
+        return values

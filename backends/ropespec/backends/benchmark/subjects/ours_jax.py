@@ -1,0 +1,44 @@
+"""The JAX backend under jit."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ropespec.backends.jax as backend
+from ropespec.backends.benchmark.case import Case
+from ropespec.backends.benchmark.subjects.jax_base import JaxSubject
+from ropespec.backends.benchmark.subjects.ours import rotation_of
+
+__all__ = ["OursJax"]
+
+
+class OursJax(JaxSubject):
+    """`apply_rotary`, or `apply_rotary_cos_sin` with its tables made beforehand.
+
+    Parameters
+    ----------
+    device : str
+        As for every subject in JAX.
+    tables : bool
+        Pass cos and sin in float32.
+    """
+
+    ways: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+        {("forward", "new"), ("forward", "self"), ("backward", "new")}
+    )
+
+    def __init__(self, device: str, *, tables: bool = False) -> None:
+        super().__init__(device)
+        self._tables = tables
+
+    def tables(self, case: Case, positions: NDArray[np.int64]) -> tuple[Any, ...]:
+        """Positions, or cos and sin."""
+        m = positions.astype(np.int32)
+        return tuple(backend.cos_sin(m, case.shape[-1])) if self._tables else (m,)
+
+    def function(self, case: Case) -> Callable[..., Any]:
+        """Return the function of the backend."""
+        apply = rotation_of(backend, case._replace(into="new"), tables=self._tables)
+        return lambda x, *tables: apply(x, *tables, interleaved=case.interleaved)

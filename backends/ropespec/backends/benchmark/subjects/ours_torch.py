@@ -1,0 +1,53 @@
+"""The torch backend: the Triton kernel on a GPU, blocks in the cache on a CPU, or compiled."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+import ropespec.backends.torch as backend
+from ropespec.backends.benchmark.case import Case
+from ropespec.backends.benchmark.subjects.ours import rotation_of
+from ropespec.backends.benchmark.subjects.torch_base import TorchSubject
+
+__all__ = ["OursTorch"]
+
+
+class OursTorch(TorchSubject):
+    """`apply_rotary`, or `apply_rotary_cos_sin` with its tables made beforehand.
+
+    Parameters
+    ----------
+    device, compiled
+        As for every subject in torch.
+    tables : bool
+        Pass cos and sin, in the dtype of the arithmetic.
+    """
+
+    ways: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+        {("forward", "new"), ("forward", "out"), ("forward", "self"), ("backward", "new")}
+    )
+
+    def __init__(self, device: str, *, compiled: bool = False, tables: bool = False) -> None:
+        super().__init__(device, compiled=compiled)
+        self._tables = tables
+
+    def tables(self, case: Case, positions: NDArray[np.int64]) -> tuple[Any, ...]:
+        """Positions, or cos and sin."""
+        m = torch.from_numpy(positions).to(self.device)
+        if not self._tables:
+            return (m,)
+        cos, sin = backend.cos_sin(m, case.shape[-1])
+        return cos.float(), sin.float()
+
+    def function(self, case: Case) -> Callable[..., Any]:
+        """Return the function of the backend."""
+        apply = rotation_of(backend, case, tables=self._tables)
+        interleaved = case.interleaved
+
+        def rotate(x: torch.Tensor, *tables: Any, **out: Any) -> Any:  # noqa: ANN401  # tensors
+            return apply(x, *tables, interleaved=interleaved, **out)
+
+        return rotate

@@ -1,0 +1,39 @@
+"""torchtune's RotaryPositionalEmbeddings: interleaved, float32 table and arithmetic."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ropespec.backends.benchmark.case import Case
+from ropespec.backends.benchmark.subjects.base import import_below_stubs
+from ropespec.backends.benchmark.subjects.torch_base import TorchSubject, rounded_up
+
+__all__ = ["TorchTune"]
+
+
+class TorchTune(TorchSubject):
+    """The module, called with `input_pos`; its table is made beforehand."""
+
+    layouts: ClassVar[tuple[bool, ...]] = (True,)
+
+    def __init__(self, device: str, *, compiled: bool = False) -> None:
+        super().__init__(device, compiled=compiled)
+        module = import_below_stubs("torchtune.modules.position_embeddings")
+        self._make = module.RotaryPositionalEmbeddings
+        self._modules: dict[int, Any] = {}
+
+    def tables(self, case: Case, positions: NDArray[np.int64]) -> tuple[Any, ...]:
+        """Return the module with a table that is long enough, and positions (B, S)."""
+        length = rounded_up(int(positions[-1]) + 1)
+        if length not in self._modules:
+            module = self._make(case.shape[-1], max_seq_len=length)
+            self._modules[length] = module.to(self.device)
+        m = torch.from_numpy(positions).to(self.device)
+        return self._modules[length], m.expand(case.shape[0], -1)
+
+    def function(self, case: Case) -> Callable[..., Any]:  # noqa: ARG002  # one layout
+        """Return the call of the module."""
+        return lambda x, module, positions: module(x, input_pos=positions)
