@@ -43,7 +43,7 @@ def broken(held, *words):
 
 @pytest.mark.parametrize("cut", CUTS)
 def test_jit_on_shards_gives_the_whole_in_the_placement_of_x(held, cut):
-    """Automatic and explicit meshes, every form of positions: the same numbers, cut the same way."""
+    """Automatic and explicit meshes, all forms of positions: the same numbers, cut the same way."""
     assert broken(held, f"jit: {cut},") == []
 
 

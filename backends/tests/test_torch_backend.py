@@ -308,6 +308,8 @@ def cases(dtype):
         ("rope", (q, q[:, :2, :2]), {}),
         ("precompute_freqs_cis", (8, 3), {}),
         ("reshape_for_broadcast", (freqs, z), {}),
+        ("apply_rotary_cos_sin", (x, *reference.cos_sin(m, 6)), {"interleaved": True}),
+        ("apply_rotary_cos_sin", (x, *reference.cos_sin(m[None], 8)), {"interleaved": False}),
         ("apply_rotary_emb", (x, k, freqs), {}),
         ("apply_rotary_emb", (x, k.astype(np.float32), freqs.astype(np.complex64)), {}),
     ]

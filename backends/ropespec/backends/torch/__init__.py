@@ -1,6 +1,7 @@
-"""The shared API in torch: any device, ordinary operations, so gradients and compilers see it all.
+"""The shared API in torch: any device, with gradients, under every transform and compiler.
 
-The device needs float64, in which cos and sin are taken.
+Blocks on the CPU, Triton kernels on CUDA, ordinary operations elsewhere, where the device needs
+float64, in which cos and sin are taken.
 """
 
 from ropespec.backends.torch.attention import attention
@@ -19,6 +20,7 @@ from ropespec.backends.torch.relative import relative_score
 from ropespec.backends.torch.rotation import (
     apply_rotary,
     apply_rotary_complex,
+    apply_rotary_cos_sin,
     apply_rotary_dense,
     half_to_interleaved,
     interleaved_to_half,
@@ -30,6 +32,7 @@ __all__ = [
     "angles",
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "apply_rotary_emb",
     "attention",

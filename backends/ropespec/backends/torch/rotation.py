@@ -1,10 +1,12 @@
 """The rotation R_m x in its dense, sparse and complex forms (chapter `rotation`).
 
-The sparse form is made of ordinary operations, so autograd, `torch.func` and `torch.compile`
-see through it.
+The sparse form has derivatives of every order, and `torch.func`, `torch.compile` and
+`torch.export` take it as one piece: ordinary operations on the CPU, custom operators on CUDA.
 """
 
-from typing import NamedTuple
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 
@@ -17,17 +19,23 @@ from ropespec.backends.torch.arrays import (
     positions_of,
 )
 from ropespec.backends.torch.frequencies import unit_circle
+from ropespec.backends.torch.outputs import check_output, is_recorded
+from ropespec.backends.torch.sharded import is_dtensor, rotate_shards, turn_shards
+from ropespec.backends.torch.tables import KINDS, cos_sin_tables, turns_on
+from ropespec.backends.torch.turn import turn, turn_into
 from ropespec.spec.arguments import (
     check_dim,
     check_flag,
     check_positions_fit,
     check_rotary_dim,
+    check_tables,
     facts,
 )
 
 __all__ = [
     "apply_rotary",
     "apply_rotary_complex",
+    "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "half_to_interleaved",
     "interleaved_to_half",
@@ -36,6 +44,8 @@ __all__ = [
     "rotation_matrix",
     "split_pairs",
 ]
+
+FLOATS = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64})
 
 
 def rotation_matrix(
@@ -86,9 +96,19 @@ def apply_rotary_dense(
     that are not finite are left out of it, and their pairs are taken from the sparse form.
     Parameters, result and errors as in `apply_rotary`.
     """
+    if type(x) not in KINDS and is_dtensor(x):
+        return rotate_shards(
+            apply_rotary_dense,
+            x,
+            positions,
+            interleaved=interleaved,
+            base=base,
+            rotary_dim=rotary_dim,
+        )
     m, interleaved, base, dim = _read(
         x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
     )
+    m = on_device(m, x.device)
     head = x[..., :dim].to(arithmetic(x.dtype))
     finite = head.isfinite()
     matrix = _matrix(m, dim, base, head.dtype, interleaved=interleaved)
@@ -106,13 +126,15 @@ def apply_rotary(
     interleaved: bool,
     base: float = 10000.0,
     rotary_dim: int | None = None,
+    out: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Each pair (x1, x2) becomes (x1 cos - x2 sin, x2 cos + x1 sin): the operation (ROT-6, ROT-7).
 
     Parameters
     ----------
     x : torch.Tensor of float, shape (..., S, H, D)
-        Queries or keys: float16, bfloat16, float32 or float64; any strides; read only.
+        Queries or keys: float16, bfloat16, float32 or float64; any strides; read only, unless it
+        is `out`.
     positions : tensor or array_like of int, shape (S,) or (..., S)
         Position of every token; either sign; leading axes broadcast.
     interleaved : bool
@@ -121,27 +143,104 @@ def apply_rotary(
         Above 1.
     rotary_dim : int, optional
         The first `rotary_dim` components turn, the rest passes through bit for bit; D by default.
+    out : torch.Tensor, shape, dtype and device of `x`, optional
+        Is written to and returned: `x` itself, or a tensor of any strides that shares no memory
+        with `x` or the positions (ROT-23). Where gradients are recorded, only `x` itself, and it
+        must be the result of something.
 
     Returns
     -------
     torch.Tensor, shape, dtype and device of `x`
-        A new tensor: exact phase (FREQ-9), float64 arithmetic for float64 and float32 for the
-        other dtypes, rounded once at the end.
+        `out`, or a new tensor: exact phase (FREQ-9), float64 arithmetic for float64 and float32
+        for the other dtypes, rounded once at the end.
 
     Raises
     ------
     ArgumentTypeError
-        If `x` is no float tensor, positions are no integers, `interleaved` is no bool, or
-        `base` or `rotary_dim` is no number.
+        If `x` is no float tensor, positions are no integers, `interleaved` is no bool, `base` or
+        `rotary_dim` is no number, or `out` is no tensor of the dtype of `x`.
     ArgumentValueError
         If `x` has fewer than 3 axes, `base` is not finite or not above 1, `rotary_dim` is odd,
-        below 2 or above D, or the positions do not fit `x`.
+        below 2 or above D, the positions do not fit `x`, or `out` cannot be written to.
     """
+    if type(x) not in KINDS and is_dtensor(x):
+        options = {"interleaved": interleaved, "base": base, "rotary_dim": rotary_dim}
+        return rotate_shards(apply_rotary, x, positions, out=out, **options)
     m, interleaved, base, dim = _read(
         x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
     )
-    head = x[..., :dim].to(arithmetic(x.dtype))
-    return _with_tail(rotate(head, m, interleaved=interleaved, base=base), x)
+    if out is not None:
+        out = check_output(out, x, m)
+    if x.is_cuda and type(x) in KINDS:
+        from ropespec.backends.torch import cuda  # noqa: PLC0415  # loaded where there is CUDA
+
+        tables = on_device(m, x.device), turns_on(x.device, dim, base)
+        return _on_cuda(cuda.rotate_positions, x, *tables, interleaved=interleaved, out=out)
+    cos, sin = cos_sin_tables(x, m, dim, base, arithmetic(x.dtype))
+    if out is None:
+        return turn(x, cos, sin, interleaved=interleaved)
+    return turn_into(out, x, cos, sin, interleaved=interleaved)
+
+
+def apply_rotary_cos_sin(
+    x: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    *,
+    interleaved: bool,
+    out: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """R_m x with cos(m theta_i) and sin(m theta_i) given as tables (ROT-22).
+
+    The tables are taken as they are: scaled ones scale the result. They are constants: no gradient
+    flows into them, also where they require one.
+
+    Parameters
+    ----------
+    x : torch.Tensor of float, shape (..., S, H, D)
+        Queries or keys; any strides; read only, unless it is `out`.
+    cos, sin : torch.Tensor of float, shape (S, r/2) or (..., S, r/2)
+        One row a token, one column a pair; one dtype; leading axes broadcast.
+    interleaved : bool
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
+    out : torch.Tensor, shape, dtype and device of `x`, optional
+        As in `apply_rotary`; shares no memory with the tables.
+
+    Returns
+    -------
+    torch.Tensor, shape, dtype and device of `x`
+        `out`, or a new tensor: float64 arithmetic for float64 and float32 for the other dtypes,
+        rounded once at the end; components from r on pass through bit for bit.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `x` or a table is no float tensor, the dtypes of the tables differ, `interleaved` is no
+        bool, or `out` is no tensor of the dtype of `x`.
+    ArgumentValueError
+        If `x` has fewer than 3 axes, the shapes of the tables differ, they do not fit `x`, r is
+        below 2 or above D, or `out` cannot be written to.
+    """
+    given = cos, sin
+    if not (type(interleaved) is bool and _clearly_fit(x, cos, sin)):
+        if is_dtensor(x):
+            return turn_shards(apply_rotary_cos_sin, x, cos, sin, interleaved=interleaved, out=out)
+        found = check_floats("x", x, ndim=3)
+        check_floats("cos", cos, ndim=1)
+        check_floats("sin", sin, ndim=1)
+        interleaved = check_flag("interleaved", interleaved)
+        check_tables(cos, sin, found)
+        work = arithmetic(x.dtype)
+        cos, sin = cos.to(x.device, work), sin.to(x.device, work)
+    if out is not None:
+        out = check_output(out, x, *given)
+    if x.is_cuda and type(x) in KINDS:
+        from ropespec.backends.torch import cuda  # noqa: PLC0415  # loaded where there is CUDA
+
+        return _on_cuda(cuda.rotate_tables, x, cos, sin, interleaved=interleaved, out=out)
+    if out is None:
+        return turn(x, cos, sin, interleaved=interleaved)
+    return turn_into(out, x, cos, sin, interleaved=interleaved)
 
 
 def apply_rotary_complex(
@@ -152,7 +251,10 @@ def apply_rotary_complex(
     This is the interleaved layout.
     Parameters, result and errors as in `apply_rotary`.
     """
+    if type(x) not in KINDS and is_dtensor(x):
+        return rotate_shards(apply_rotary_complex, x, positions, base=base, rotary_dim=rotary_dim)
     m, _, base, dim = _read(x, positions, interleaved=True, base=base, rotary_dim=rotary_dim)
+    m = on_device(m, x.device)
     head = x[..., :dim].to(arithmetic(x.dtype))
     unit = torch.complex(*unit_circle(m, dim, base, head.dtype))
     turned = torch.complex(*split_pairs(head, interleaved=True)) * unit[..., None, :]
@@ -211,18 +313,28 @@ def rotate(
     x: torch.Tensor, positions: torch.Tensor, *, interleaved: bool, base: float
 ) -> torch.Tensor:
     """R_m x for x (..., S, H, D) in float32 or float64, all components, without any check."""
-    cos, sin = unit_circle(positions, x.shape[-1], base, x.dtype)
-    cos, sin = cos[..., None, :], sin[..., None, :]  # all heads of a token share its angles
-    first, second = split_pairs(x, interleaved=interleaved)
-    return join_pairs(
-        first * cos - second * sin, second * cos + first * sin, interleaved=interleaved
-    )
+    cos, sin = cos_sin_tables(x, positions, x.shape[-1], base, x.dtype)
+    return turn(x, cos, sin, interleaved=interleaved)
+
+
+def _on_cuda(
+    kernel: Callable[..., torch.Tensor],
+    x: torch.Tensor,
+    *tables: torch.Tensor,
+    interleaved: bool,
+    out: torch.Tensor | None,
+) -> torch.Tensor:
+    """Call a kernel, which records no gradient of what it writes in place."""
+    if out is not None and is_recorded(x):
+        turned = kernel(x, *tables, interleaved=interleaved, inverse=False, out=None)
+        return out.copy_(turned)
+    return kernel(x, *tables, interleaved=interleaved, inverse=False, out=out)
 
 
 class _Call(NamedTuple):
-    """The checked arguments of one rotation, with the positions on the device of x."""
+    """The checked arguments of one rotation."""
 
-    positions: torch.Tensor
+    positions: Any  # a tensor or an array
     interleaved: bool
     base: float
     rotary_dim: int
@@ -236,12 +348,51 @@ def _read(
     base: float,
     rotary_dim: int | None,
 ) -> _Call:
+    if rotary_dim is None and type(interleaved) is bool and _clearly_turns(x, positions, base):
+        return _Call(positions, interleaved, base, x.shape[-1])
     shape = check_floats("x", x, ndim=3).shape
     m = positions_of(positions)
     interleaved, base = check_flag("interleaved", interleaved), base_of(base)
     dim = check_rotary_dim(rotary_dim, shape[-1])
     check_positions_fit(facts(m), shape[:-2])
-    return _Call(on_device(m, x.device), interleaved, base, dim)
+    return _Call(m, interleaved, base, dim)
+
+
+def _clearly_turns(x: torch.Tensor, positions: Positions, base: float) -> bool:
+    """Whether the commonest call is plainly right; when in doubt, the checks take their time."""
+    return (
+        type(x) in KINDS
+        and type(positions) is torch.Tensor
+        and type(base) is float
+        and x.dtype in FLOATS
+        and x.ndim >= 3
+        and positions.dtype == torch.int64
+        and positions.shape == x.shape[-3:-2]
+        and x.shape[-1] % 2 == 0
+        and x.shape[-1] > 0
+        and 1.0 < base < math.inf
+        and not torch.compiler.is_compiling()
+    )
+
+
+def _clearly_fit(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> bool:
+    """Whether the commonest tables plainly fit; when in doubt, the checks take their time."""
+    if not (type(x) in KINDS and type(cos) is torch.Tensor and type(sin) is torch.Tensor):
+        return False
+    shape, table = x.shape, cos.shape
+    return (
+        x.is_cpu
+        and cos.is_cpu
+        and sin.is_cpu
+        and x.dtype in FLOATS
+        and cos.dtype is arithmetic(x.dtype)
+        and sin.dtype is cos.dtype
+        and len(shape) >= 3
+        and len(table) == 2
+        and sin.shape == table
+        and table[0] == shape[-3]
+        and 0 < table[1] <= shape[-1] // 2
+    )
 
 
 def _matrix(

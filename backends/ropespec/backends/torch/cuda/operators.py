@@ -1,0 +1,97 @@
+"""The custom operators `ropespec::rotate_positions` and `ropespec::rotate_tables`.
+
+Each comes in three forms: one that returns a new tensor, one with the suffix `_` that writes to x,
+and one with the suffix `_out` that writes to another tensor; the latter two declare what they
+write to. Tracing and compilers take all of them as they are. On CUDA they launch the Triton
+kernels, on other devices and where Triton is not installed they are ordinary operations.
+
+They are defined by schema, because a call through `torch.library.custom_op` takes longer than the
+rotation of one token.
+"""
+
+import functools
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ropespec.backends.torch.cuda import composite
+from ropespec.backends.torch.cuda.launch import launch_positions, launch_tables
+
+__all__ = ["LIBRARY", "OPERATORS", "define", "has_triton"]
+
+LIBRARY: Any = torch.library.Library("ropespec", "FRAGMENT")  # type: ignore[no-untyped-call]  # torch's own
+"""Holds the definitions for as long as this module lives."""
+
+OPERATORS = {"rotate_positions": ("positions", "turns"), "rotate_tables": ("cos", "sin")}
+"""The operators, and what they take beside x: see `launch_positions` and `launch_tables`."""
+
+FLAGS = "*, bool interleaved, bool inverse"
+
+Write = Callable[..., None]
+
+
+@functools.cache
+def has_triton() -> bool:
+    """Tell whether Triton is installed, without loading it."""
+    return importlib.util.find_spec("triton") is not None
+
+
+def define() -> None:
+    """Define every operator with its kernels; importing the package does it once."""
+    fused = {"rotate_positions": launch_positions, "rotate_tables": launch_tables}
+    for name, (first, second) in OPERATORS.items():
+        tensors = f"Tensor {first}, Tensor {second}"
+        _define(f"{name}(Tensor x, {tensors}, {FLAGS}) -> Tensor")
+        _define(f"{name}_(Tensor(a!) x, {tensors}, {FLAGS}) -> ()")
+        _define(f"{name}_out(Tensor x, {tensors}, Tensor(a!) out, {FLAGS}) -> ()")
+        _implement(name, _written(getattr(composite, name)), "CompositeExplicitAutograd")
+        if has_triton():
+            _implement(name, fused[name], "CUDA")
+
+
+def _define(schema: str) -> None:
+    LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+
+
+def _written(function: Callable[..., torch.Tensor]) -> Write:
+    """Return a function that writes what `function` returns to its fourth argument."""
+
+    def write(*arguments: torch.Tensor, **flags: bool) -> None:
+        *given, out = arguments
+        out.copy_(function(*given, **flags))
+
+    return write
+
+
+def _implement(name: str, write: Write, key: str) -> None:
+    """Register the three forms of an operator, which differ in where they write."""
+
+    def to_new(
+        x: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, interleaved: bool, inverse: bool
+    ) -> torch.Tensor:
+        out = torch.empty_like(x)
+        write(x, a, b, out, interleaved=interleaved, inverse=inverse)
+        return out
+
+    def to_out(
+        x: torch.Tensor,
+        a: torch.Tensor,
+        b: torch.Tensor,
+        out: torch.Tensor,
+        *,
+        interleaved: bool,
+        inverse: bool,
+    ) -> None:
+        write(x, a, b, out, interleaved=interleaved, inverse=inverse)
+        if not out.is_inference():
+            torch.autograd.graph.increment_version(out)  # so that autograd sees a saved one change
+
+    def to_self(
+        x: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, interleaved: bool, inverse: bool
+    ) -> None:
+        to_out(x, a, b, x, interleaved=interleaved, inverse=inverse)
+
+    for suffix, function in (("", to_new), ("_", to_self), ("_out", to_out)):
+        LIBRARY.impl(f"{name}{suffix}", function, key)

@@ -1,0 +1,122 @@
+"""Whether a result may be written where the caller wants it (ROT-23)."""
+
+import numpy as np
+import torch
+
+from ropespec.backends.torch.arrays import check_array
+from ropespec.spec.arguments import check_out, facts, refuse_overlap
+from ropespec.spec.errors import ArgumentValueError
+
+__all__ = ["check_output", "is_recorded"]
+
+
+def check_output(out: object, x: torch.Tensor, *others: object) -> torch.Tensor:
+    """Require `out` to be `x` itself or a tensor like it that shares no memory.
+
+    While gradients are recorded, only an `x` that is the result of something may be overwritten,
+    and only by itself. A compiler that traces the call knows no addresses; what it compiles does
+    not compare them.
+
+    Parameters
+    ----------
+    out : object
+        What the caller passed.
+    x : torch.Tensor
+        Checked.
+    *others : object
+        What `out` must not overlap: positions or tables.
+
+    Returns
+    -------
+    torch.Tensor
+        `out`; it is `x` where both are the same memory in the same order.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `out` is no tensor of the dtype of `x`.
+    ArgumentValueError
+        If its shape or device is another, it overlaps, or autograd would lose the rotation.
+    """
+    check_array("out", out)
+    assert isinstance(out, torch.Tensor)
+    if out.dtype != x.dtype or out.shape != x.shape:
+        check_out(out, facts(x))
+    if out.device != x.device:
+        raise ArgumentValueError("out", f"on the device of x, {x.device}", out)
+    if torch.is_grad_enabled() and (x.requires_grad or out.requires_grad):
+        _check_recorded(out, x)
+    if torch.compiler.is_compiling() or out.numel() == 0:
+        return out
+    same = out is x or (out.data_ptr() == x.data_ptr() and out.stride() == x.stride())
+    if _overlaps_itself(out) or _overlaps(out, *others, *(() if same else (x,))):
+        refuse_overlap(out)
+    return x if same else out
+
+
+def is_recorded(x: torch.Tensor) -> bool:
+    """Whether autograd records what is done to `x`."""
+    return x.requires_grad and torch.is_grad_enabled()
+
+
+def _check_recorded(out: torch.Tensor, x: torch.Tensor) -> None:
+    if out is not x:
+        must = "x itself, or left out, while gradients are recorded"
+        raise ArgumentValueError("out", must, out)
+    if torch.compiler.is_compiling():
+        return
+    root = x if x._base is None else x._base  # noqa: SLF001  # of which x is a view
+    if root.is_leaf and root.requires_grad:
+        must = "no leaf that requires a gradient, nor a view of one, while gradients are recorded"
+        raise ArgumentValueError("out", must, out)
+
+
+def _overlaps(out: torch.Tensor, *others: object) -> bool:
+    """Whether `out` shares an element with another array; by address alone, on any device."""
+    start, end = _extent(out)
+    for other in others:
+        if isinstance(other, torch.Tensor):
+            if out.device != other.device:
+                continue
+            first, last = _extent(other)
+            if first < end and start < last and np.shares_memory(_Bytes(out), _Bytes(other)):
+                return True
+        elif isinstance(other, np.ndarray) and out.is_cpu and np.shares_memory(_Bytes(out), other):
+            return True
+    return False
+
+
+def _extent(tensor: torch.Tensor) -> tuple[int, int]:
+    """Return the first address and the one after the last."""
+    start = tensor.data_ptr()
+    if tensor.is_contiguous():
+        return start, start + tensor.nbytes
+    reach = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+    return start, start + (reach + 1) * tensor.itemsize if tensor.numel() else start
+
+
+def _overlaps_itself(out: torch.Tensor) -> bool:
+    """Whether two indices may name one element: steps that are not each longer than all before."""
+    if out.is_contiguous():
+        return False
+    reach = 0
+    for stride, length in sorted(zip(out.stride(), out.shape, strict=True)):
+        if length > 1:
+            if stride <= reach:
+                return True
+            reach += (length - 1) * stride
+    return False
+
+
+class _Bytes:
+    """The memory of a tensor as NumPy would see it; it is never read."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        size = tensor.itemsize
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (tensor.data_ptr(), True),
+            "shape": tuple(tensor.shape),
+            "strides": tuple(s * size for s in tensor.stride()),
+            "typestr": f"|V{size}",
+        }
