@@ -107,7 +107,12 @@ def worst(
     kinds=("normal", "heavy", "null"),
     far=2**17,
 ):
-    """Return the largest error / budget of an implementation of one class judged as another."""
+    """Return the largest error / budget of an implementation of one class judged as another.
+
+    Of float32, `heavy` holds what float16 arithmetic cannot.
+    """
+    if precision.arithmetic == "float16" != dtype:
+        kinds = tuple(kind for kind in kinds if kind != "heavy")
     ratio = 0.0
     for seed in seeds:
         for base in bases:

@@ -37,12 +37,16 @@ def implementation(precision, x, positions):
 
 
 def worst(precision, judged_as, dtype):
-    """Return the largest error / budget over three kinds of values and two seeds."""
+    """Return the largest error / budget over three kinds of values and two seeds.
+
+    Of float32, `heavy` holds what float16 arithmetic cannot.
+    """
+    holds = precision.arithmetic != "float16" or dtype == "float16"
     ratio = 0.0
     for seed in (0, 1):
         rng = np.random.default_rng(seed)
         positions = np.exp(rng.uniform(0, np.log(2**17), (4, 64))).astype(np.int64)
-        for kind in ("normal", "heavy", "null"):
+        for kind in ("normal", "heavy", "null") if holds else ("normal", "null"):
             x = make_values(
                 kind,
                 (4, 64, 2, DIM),

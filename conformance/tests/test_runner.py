@@ -1,5 +1,7 @@
 """The runner turns cases into one result per check, reproducibly."""
 
+import dataclasses
+import re
 import subprocess
 import sys
 
@@ -7,16 +9,22 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from ropespec import reference
 from ropespec.conformance.case import Case, Space, cases
 from ropespec.conformance.judge.finding import broken, held
 from ropespec.conformance.judge.values import POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import Check
-from ropespec.conformance.results import Status
-from ropespec.conformance.runner import Plan, run_check, select
-from ropespec.conformance.subject.errors import SubjectCrashed, SubjectRaised, SubjectTimeout
+from ropespec.conformance.results import CheckResult, Status, Verdict
+from ropespec.conformance.runner import Plan, explained, run_check, select
+from ropespec.conformance.subject.errors import (
+    SubjectCrashed,
+    SubjectRaised,
+    SubjectTimeout,
+    TargetUnusable,
+)
 from ropespec.conformance.subject.session import Offer
-from ropespec.conformance.trial import Trial
+from ropespec.conformance.trial import FLUSHED, Trial, Unfit
 
 HALF = Profile(layouts=(False,))
 
@@ -125,14 +133,109 @@ def test_a_check_that_does_not_apply_is_skipped_with_the_reason():
     assert (result.status, result.message, result.examples) == (Status.SKIP, "not today", 0)
 
 
-def test_an_error_of_our_own_is_not_blamed_on_the_subject():
-    """A fault inside a check is raised, not reported as a finding."""
+def test_whatever_a_check_raises_is_an_error_that_says_where():
+    """A fault inside a check is no finding and no words of the subject, and the run goes on."""
 
     def judge(*_):
-        raise ZeroDivisionError
+        raise ZeroDivisionError("by nothing")
 
-    with pytest.raises(ZeroDivisionError):
+    result = run_check(planted(judge), Trial(Nobody()), Plan())
+
+    assert result.status is Status.ERROR
+    assert re.fullmatch(
+        r"the check cannot judge this: ZeroDivisionError: by nothing \(test_runner.py, line \d+\)",
+        result.message,
+    )
+
+
+@pytest.mark.parametrize("place", ["explain", "applies"])
+def test_what_is_raised_around_the_judging_is_an_error_too(place):
+    """Neither the words for a failure nor the question whether to run can end the run."""
+
+    def fails(*_):
+        raise KeyError(place)
+
+    result = run_check(planted(lambda *_: broken("no"), **{place: fails}), Trial(Nobody()), Plan())
+
+    assert result.status is Status.ERROR
+    assert f"KeyError: '{place}'" in result.message
+
+
+def test_a_target_that_is_lost_for_good_ends_the_run():
+    """What can no longer be loaded is told by the command itself."""
+
+    def judge(*_):
+        raise TargetUnusable("gone")
+
+    with pytest.raises(TargetUnusable, match="gone"):
         run_check(planted(judge), Trial(Nobody()), Plan())
+
+
+WELL = np.ones((1, 2, 1, 4), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (np.float32(3), "returns shape () where shape (1, 2, 1, 4) is claimed"),
+        (WELL[..., 0], "returns shape (1, 2, 1) where shape (1, 2, 1, 4) is claimed"),
+        (WELL.astype(np.complex64), "returns complex64 where float32 is claimed"),
+        ((WELL, WELL), "returns 2 results where one array is claimed"),
+    ],
+)
+def test_what_is_no_rotated_x_is_said_before_any_number_is_judged(checks, result, said):
+    """A scalar, axes merged, complex numbers and two results are findings, with the call."""
+    trial = checks.trial({"apply_rotary": lambda *_, **__: result}, layouts=(False,))
+    case = dataclasses.replace(
+        drawn(HALF, Space(), 1, count=1)[0], batch=1, seq=2, heads=1, head_dim=4, dtype="float32"
+    )
+    with pytest.raises(Unfit) as caught:
+        trial.rotate_and_judge(case)
+
+    assert caught.value.finding.message == said
+    assert not caught.value.finding.passed
+    assert caught.value.finding.call.function == "apply_rotary"
+
+
+@pytest.mark.parametrize(
+    ("status", "name"), [(Status.CRASH, "it crashes"), (Status.TIMEOUT, "it hangs")]
+)
+def test_a_subject_that_is_lost_has_a_diagnosis(status, name):
+    """It is not called again to find out what is known."""
+    lost = CheckResult("ROT-6.value", "ROT-6", "", "", status, message="no answer\nlast words")
+    verdict = explained(Nobody(), Verdict("nobody", {}, 0, {}, (lost,)))
+
+    assert [(one.id, one.name) for one in verdict.diagnosis] == [("", name)]
+    assert verdict.diagnosis[0].sentence == "In ROT-6.value: no answer."
+    assert verdict.checks[0].diagnosis == verdict.diagnosis
+
+
+def test_subnormals_that_are_flushed_are_called_so(checks):
+    """On a machine that keeps them that is a failure, and no class of precision."""
+
+    def flushing(x, positions, **conventions):
+        y = reference.apply_rotary(x, positions, **conventions)
+        return np.where(np.abs(y) < 2.0**-126, np.float32(0), y)
+
+    for name in ("ROT-10.identity", "JDG-3.precision"):
+        result = checks.run(name, {"apply_rotary": flushing}, layouts=(False,))
+        assert (result.status, result.message) == (Status.FAIL, FLUSHED), name
+
+
+def test_the_case_of_a_failure_is_the_one_that_failed(checks):
+    """A check that widens the case it drew reports the wide one."""
+
+    def lazy(x, positions, **conventions):
+        y = reference.apply_rotary(x, positions, **conventions)
+        y[:, :, 8:] = x[:, :, 8:]
+        return y
+
+    result = checks.run("ROT-19.many", {"apply_rotary": lazy}, layouts=(False,))
+    case = result.counterexample.case
+
+    assert result.status is Status.FAIL
+    assert [case[name] for name in ("batch", "seq", "heads", "head_dim")] == [5, 131, 9, 2]
+    assert case["positions"] == "spread"
 
 
 def test_the_same_seed_gives_the_same_cases_in_another_process():
@@ -198,6 +301,8 @@ def test_select_by_clause_check_and_chapter():
     assert {c.id for c in select(Plan(only=("ROT-10",)))} == {"ROT-10.identity"}
     assert {c.id for c in select(Plan(only=("rot-10.IDENTITY",)))} == {"ROT-10.identity"}
     assert {c.clause[:3] for c in select(Plan(only=("derivation",)))} == {"DER"}
+    assert {c.clause[:4] for c in select(Plan(only=("Rot",)))} == {"ROT-"}
+    assert len(select(Plan(only=("ROT",)))) == len(select(Plan(only=("rotation",))))
     with pytest.raises(ValueError, match="no check is called 'ROT-999'; give a clause"):
         select(Plan(only=("ROT-999",)))
 

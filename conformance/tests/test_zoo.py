@@ -33,7 +33,10 @@ WHOLE = (
     *("usual_half", "usual_interleaved", "partial_rotary", "bhsd_order", "shared_vector"),
     *("growing_table", "torch_growing_cache", "jax_jitted"),
 )
-TELLING = ("ROT-6", "ROT-7", "ROT-14", "ROT-16", "ROT-17", "ROT-20", "FREQ-2", "JDG-3")
+TELLING = (
+    *("ROT-6", "ROT-7", "ROT-14", "ROT-16", "ROT-17", "ROT-20", "ROT-22", "ROT-23", "ROT-24"),
+    *("FREQ-2", "JDG-3"),
+)
 FOLDER = Path(package.__file__).parent
 
 
@@ -116,7 +119,10 @@ def test_every_entry_is_small_and_says_what_it_is(entry):
         assert entry.killed_by
 
 
-@pytest.mark.parametrize("module", ["torch_wrong", "torch_right", "jax_subjects"])
+@pytest.mark.parametrize(
+    "module",
+    ["torch_wrong", "torch_right", "torch_transforms", "jax_subjects", "jax_transforms"],
+)
 def test_what_a_worker_imports_is_listed_by_name(module):
     """Each public name of a module that is not imported here is an entry of the zoo."""
     tree = ast.parse((FOLDER / f"{module}.py").read_text(encoding="utf-8"))

@@ -29,6 +29,7 @@ def counterexample(session: Session, case: Case, finding: Finding | None) -> Cou
         What was found; None if the subject raised or was lost.
     """
     call = finding.call if finding is not None else None
+    case = (finding.case if finding is not None else None) or case
     if call is None and "apply_rotary" not in session.offers:
         # It raised in another function; the case says where the inputs came from.
         return Counterexample(case.as_dict(), {}, "", None, None, None, "")

@@ -10,6 +10,9 @@ from ropespec.conformance.subject.session import Session, load
 
 __all__ = ["merged_profile", "open_subject"]
 
+SHORTEST_IMPORT = 10.0
+"""Seconds that an import may always take: a framework alone needs some."""
+
 ALIASES = {"dtype": "dtypes", "head_dim": "head_dims", "interleaved": "layouts"}
 HOW_TO_PAIR = (
     "does not say how it pairs components: give --interleaved for pairs (2i, 2i+1) or --half for "
@@ -27,7 +30,7 @@ def open_subject(target: str, claims: Mapping[str, Any], timeout: float) -> Sess
     claims : mapping
         Arguments of `Profile`; they win over the `PROFILE` of the target.
     timeout : float
-        Seconds for one call. Importing it has a deadline of its own.
+        Seconds for one call. Importing it may take twice as long, and `SHORTEST_IMPORT` at least.
 
     Raises
     ------
@@ -36,7 +39,8 @@ def open_subject(target: str, claims: Mapping[str, Any], timeout: float) -> Sess
     """
     if target in ARRAYS and (reason := availability(target)):
         raise TargetUnusable(f"{target} cannot run here: {reason}")
-    loaded = load(target)
+    import_timeout = max(2 * timeout, SHORTEST_IMPORT)
+    loaded = load(target, import_timeout)
     try:
         own = builtin_profile(target).as_dict() if target in ARRAYS else loaded.profile_mapping
         profile = merged_profile(target, own, claims)
@@ -44,7 +48,7 @@ def open_subject(target: str, claims: Mapping[str, Any], timeout: float) -> Sess
     except BaseException:
         loaded.close()
         raise
-    session = Session(loaded, profile, timeout=timeout)
+    session = Session(loaded, profile, timeout=timeout, load_timeout=import_timeout)
     try:
         # Starts the framework: what is not installed is no finding of the first check.
         _ = session.environment

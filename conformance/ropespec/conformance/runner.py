@@ -3,30 +3,35 @@
 import platform
 import tempfile
 import time
+import traceback
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
 from hypothesis.configuration import set_hypothesis_home_dir
 
 from ropespec.conformance.case import Case, cases
 from ropespec.conformance.evidence import counterexample
-from ropespec.conformance.identify import diagnose, identify
+from ropespec.conformance.identify import Diagnosis, diagnose, identify
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.document import version
 from ropespec.conformance.results import CheckResult, Status, Verdict
 from ropespec.conformance.subject.session import (
+    NotPossible,
     Session,
     SubjectCrashed,
     SubjectError,
     SubjectRaised,
     SubjectTimeout,
+    TargetUnusable,
 )
-from ropespec.conformance.trial import Trial
+from ropespec.conformance.trial import FLUSHED, Trial, Unfit
 from ropespec.spec import CHAPTERS, clauses
 
 __all__ = ["Plan", "explained", "run", "run_check", "select"]
@@ -51,7 +56,7 @@ class Plan:
     full : bool
         Ten times as many cases.
     only : tuple of str
-        Clauses, checks or chapters; empty for all.
+        Clauses, the letters they begin with, checks or chapters; empty for all.
     """
 
     seed: int = 0
@@ -69,6 +74,14 @@ class _Log:
     worst: float | None = None
 
     @property
+    def refused(self) -> NotPossible | None:
+        """The first refusal, where every case was one."""
+        found = list(self.outcomes.values())
+        if found and all(isinstance(outcome, NotPossible) for outcome in found):
+            return next(outcome for outcome in found if isinstance(outcome, NotPossible))
+        return None
+
+    @property
     def fatal(self) -> bool:
         return self.failed is not None and isinstance(
             self.failed[1], (SubjectCrashed, SubjectTimeout)
@@ -79,13 +92,25 @@ class _FailedError(Exception):
     """Tells Hypothesis that a case failed."""
 
 
+class _BrokenCheckError(SubjectError):
+    """A check raised on a result that nobody expected: an error, but no words of the subject."""
+
+    @classmethod
+    def by(cls, error: Exception) -> "_BrokenCheckError":
+        """Say what was raised, and where."""
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        text = " ".join(str(error).split())[:200]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        return cls(f"the check cannot judge this: {type(error).__name__}: {text} ({where})")
+
+
 def select(plan: Plan) -> tuple[Check, ...]:
     """Return the checks of a plan.
 
     Raises
     ------
     ValueError
-        If `only` names something that is no clause, check or chapter.
+        If `only` names something that is no clause, prefix of clauses, check or chapter.
     """
     checks = all_checks()
     if not plan.only:
@@ -94,7 +119,8 @@ def select(plan: Plan) -> tuple[Check, ...]:
     for name in plan.only:
         found = [item for item in checks if _named(item, name)]
         if not found:
-            known = "a clause such as ROT-6, a check such as ROT-6.value, or a chapter"
+            known = "a clause such as ROT-6, ROT for all of them, a check such as ROT-6.value, or a"
+            known += " chapter"
             raise ValueError(f"no check is called {name!r}; give {known}: {', '.join(CHAPTERS)}")
         chosen += [item for item in found if item not in chosen]
     return tuple(item for item in checks if item in chosen)
@@ -102,7 +128,8 @@ def select(plan: Plan) -> tuple[Check, ...]:
 
 def _named(item: Check, name: str) -> bool:
     clause = clauses().get(item.clause)
-    same = name.lower() in (item.id.lower(), item.clause.lower())
+    prefix = item.clause.partition("-")[0]
+    same = name.lower() in (item.id.lower(), item.clause.lower(), prefix.lower())
     return same or (clause is not None and clause.chapter == name.lower())
 
 
@@ -162,16 +189,23 @@ def explained(session: Session, verdict: Verdict) -> Verdict:
     -------
     Verdict
         With the diagnosis, at the top and with each failed check; unchanged if it conforms, or if
-        the subject is lost or offers no rotation to be identified.
+        it offers no rotation to be identified.
     """
-    lost = any(result.status in (Status.CRASH, Status.TIMEOUT) for result in verdict.checks)
-    if verdict.conforms or lost or "apply_rotary" not in session.offers:
+    if verdict.conforms:
         return verdict
-    try:
-        found = identify(session)
-    except SubjectError:
+    evident = _evident(verdict)
+    if evident and evident[0].name in _LOST.values():
+        names = evident
+    elif "apply_rotary" not in session.offers:
         return verdict
-    names = diagnose(found, session.profile, verdict.checks)
+    else:
+        session.refresh()  # what the checks left behind is no part of the subject
+        try:
+            names = diagnose(identify(session), session.profile, verdict.checks)
+        except SubjectError:
+            names = ()
+        if not any(item.id for item in names):
+            names = evident or names
     checks = tuple(
         result if result.status.conforms else replace(result, diagnosis=names)
         for result in verdict.checks
@@ -179,19 +213,54 @@ def explained(session: Session, verdict: Verdict) -> Verdict:
     return replace(verdict, checks=checks, diagnosis=names)
 
 
+_LOST = {Status.CRASH: "it crashes", Status.TIMEOUT: "it hangs"}
+
+
+def _evident(verdict: Verdict) -> tuple[Diagnosis, ...]:
+    """Name what needs no search: the subject was lost, or returns no array that could be judged."""
+    for result in verdict.failures:
+        said = result.message.partition("\n")[0]
+        if result.status in _LOST:
+            return (Diagnosis("", _LOST[result.status], f"In {result.id}: {said}.", 0.95),)
+    first = [verdict.failures[0], *(one for one in verdict.failures if one.clause == "ROT-17")]
+    for result in first:
+        if result.status is Status.FAIL and result.message.startswith("returns "):
+            return (Diagnosis("", "other result", f"It {result.message}.", 0.9),)
+    if all(result.message == FLUSHED for result in verdict.failures):
+        return (Diagnosis("", "subnormals flushed", f"{FLUSHED[0].upper()}{FLUSHED[1:]}.", 0.9),)
+    return ()
+
+
 def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
-    """Run one check: draw cases, and on a failure look for the smallest that fails."""
+    """Run one check: draw cases, and on a failure look for the smallest that fails.
+
+    Whatever a check raises on a result that nobody expected is an error of this subject's run, and
+    never ends the run.
+    """
     began = time.perf_counter()
+    try:
+        result = _run_check(item, trial, plan)
+    except TargetUnusable:
+        raise
+    except Exception as error:  # noqa: BLE001  # what it raises depends on what came back
+        result = _result(item, Status.ERROR, message=_BrokenCheckError.by(error).message)
+    return replace(result, seconds=time.perf_counter() - began)
+
+
+def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     if reason := item.reason_to_skip(trial):
         return _result(item, Status.SKIP, message=reason)
     log = _Log()
     keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
     compiled = trial.profile.array == "jax"
-    each = EXAMPLES_COMPILED if compiled else EXAMPLES
+    rotates = item.needs[:1] == ("apply_rotary",)
+    each = EXAMPLES if not compiled else EXAMPLES_COMPILED if rotates else EXAMPLES_COMPILED // 2
     examples = max(1, round(each * item.share)) * (FULL if plan.full else 1)
 
     def body(case: Case) -> None:
         outcome = _outcome(item, trial, case, log)
+        if isinstance(outcome, NotPossible):
+            return  # it refused, which is no wrong number
         if isinstance(outcome, Finding) and outcome.passed:
             log.worst = max(log.worst or 0.0, outcome.ratio)
             if outcome.ratio > 0.0:
@@ -205,12 +274,12 @@ def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     claimed = trial.profile
     if compiled and not item.every_dtype:
         claimed = replace(claimed, dtypes=claimed.dtypes[:1])
-    drawn = given(case=cases(claimed, keywords, item.space))(body)
+    whole_pool = plan.full or rotates
+    drawn = given(case=cases(claimed, keywords, item.space, whole_pool=whole_pool))(body)
     number = zlib.crc32(item.id.encode()) ^ plan.seed
     with _quiet_storage(), suppress(_FailedError):
         seed(number)(_settings(examples)(drawn))()
-    result = _conclude(item, trial, log)
-    return _timed(result, time.perf_counter() - began)
+    return _conclude(item, trial, log)
 
 
 def _outcome(item: Check, trial: Trial, case: Case, log: _Log) -> Finding | SubjectError:
@@ -220,18 +289,27 @@ def _outcome(item: Check, trial: Trial, case: Case, log: _Log) -> Finding | Subj
         if log.fatal or tired:
             return Finding(0.0)
         try:
-            log.outcomes[case] = item.judge(trial, case)
+            with np.errstate(invalid="ignore"):  # a subject's infinities are no warning of ours
+                log.outcomes[case] = item.judge(trial, case)
+        except Unfit as error:
+            log.outcomes[case] = error.finding
         except SubjectError as error:
             log.outcomes[case] = error
+        except TargetUnusable:
+            raise
+        except Exception as error:  # noqa: BLE001  # what it raises depends on what came back
+            log.outcomes[case] = _BrokenCheckError.by(error)
     return log.outcomes[case]
 
 
 def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
+    if log.refused is not None:
+        return _result(item, Status.SKIP, message=log.refused.message)
     if log.failed is None:
         return _result(item, Status.PASS, examples=len(log.outcomes), worst=log.worst)
     case, outcome = log.failed
     if isinstance(outcome, Finding):
-        if item.explain is not None:
+        if item.explain is not None and not outcome.message.startswith("returns "):
             outcome = item.explain(trial, case, outcome)
         return _result(
             item,
@@ -259,10 +337,6 @@ def _result(item: Check, status: Status, **values: Any) -> CheckResult:  # noqa:
     clause = clauses().get(item.clause)
     title = clause.title if clause else ""
     return CheckResult(item.id, item.clause, title, item.sentence, status, **values)
-
-
-def _timed(result: CheckResult, seconds: float) -> CheckResult:
-    return replace(result, seconds=seconds)
 
 
 def _settings(examples: int) -> settings:

@@ -1,7 +1,7 @@
 """One subject under trial: calls in its own terms, judged in ours."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,46 @@ from ropespec.conformance.judge.precision import (
 )
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.subject.session import Reply, Session
+from ropespec.conformance.subject.session import Reply, Rotated, Session
 
-__all__ = ["Measured", "Trial"]
+__all__ = ["FLUSHED", "Measured", "Trial", "Unfit", "unfit"]
+
+FLUSHED = "subnormals are flushed: a number below the normal range of its dtype became zero"
+
+
+class Unfit(Exception):  # noqa: N818  # a finding on its way to the runner
+    """A result that cannot be judged as a rotated x, whatever its numbers are.
+
+    Attributes
+    ----------
+    finding : Finding
+        What is wrong with it.
+    """
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+def unfit(rotated: Rotated, x: NDArray[Any]) -> Finding | None:
+    """Return the finding that a result is not one real array of the shape of x, or None.
+
+    Parameters
+    ----------
+    rotated : Rotated
+        What came back.
+    x : ndarray
+        What was to be rotated, (B, S, H, D).
+    """
+    reply = rotated.reply
+    if len(reply.values) != 1:
+        return broken(f"returns {len(reply.values)} results where one array is claimed")
+    if not rotated.shape_ok:
+        got = f"shape {rotated.y.shape}" if reply.is_array[0] else reply.descriptions[0]
+        return broken(f"returns {got} where shape {x.shape} is claimed")
+    if np.iscomplexobj(rotated.y):
+        return broken(f"returns {reply.dtypes[0]} where {x.dtype.name} is claimed")
+    return None
 
 
 @dataclass(slots=True)
@@ -105,10 +142,18 @@ class Trial:
         function: str = "apply_rotary",
         strided: bool = False,
     ) -> NDArray[Any]:
-        """Rotate x of shape (B, S, H, D); the result is in the same order of axes."""
+        """Rotate x of shape (B, S, H, D); the result is in the same order of axes.
+
+        Raises
+        ------
+        Unfit
+            If the result is not one array of real numbers of the shape of x.
+        """
         rotated = self.session.rotate(
             x, positions, keywords=case.keywords, strided=strided, function=function
         )
+        if finding := unfit(rotated, x):
+            raise Unfit(finding.after(Call(function, (x, positions), case.keywords)))
         return np.asarray(rotated.y)
 
     def expect(self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Rotation:
@@ -165,6 +210,9 @@ class Trial:
         exact = self.expect(case, x, positions)
         if y.shape != exact.y.shape:
             return broken(f"y has shape {y.shape}; expected {exact.y.shape}", call=call)
+        if self._flushes(exact, y):
+            own = exact.allowed(self.loosest(case.dtype), self.machine)
+            return compare(y, exact.y, own, message=FLUSHED).after(call)
         finding: Finding | None = None
         standing = self.measured.tried(case.dtype)
         passing = self.classes(case.dtype)
@@ -190,6 +238,21 @@ class Trial:
             if compare(y, exact.y, exact.allowed(defect, self.machine)).passed
         ]
         return finding.after(call)
+
+    def flushes(
+        self, case: Case, x: NDArray[Any], positions: NDArray[np.int64], y: NDArray[Any]
+    ) -> bool:
+        """Whether y is wrong on a machine that keeps subnormals, and right on one that does not."""
+        return self._flushes(self.expect(case, x, positions), y)
+
+    def _flushes(self, exact: Rotation, y: NDArray[Any]) -> bool:
+        other = replace(self.machine, flushes=True)
+        tiny = (exact.y != 0.0) & (np.abs(exact.y) < other.flushed(exact.dtype))
+        if self.machine.flushes or not (tiny & (y == 0)).any():
+            return False
+        loosest = self.loosest(exact.dtype)
+        own, loose = (exact.allowed(loosest, machine) for machine in (self.machine, other))
+        return not compare(y, exact.y, own).passed and compare(y, exact.y, loose).passed
 
     def resembles(
         self, case: Case, x: NDArray[Any], positions: NDArray[np.int64], y: NDArray[Any]

@@ -204,8 +204,8 @@ def short_two_pi(x, p):
 
 @variant("D9")
 def sine_out_of_range(x, p):
-    y = rope(x, p)
-    return np.where((np.abs(p) > 1e5)[..., None, None], (1.1 * y).astype(x.dtype), y)
+    length = np.maximum(np.abs(p) / 1e5, 1.0) ** 2
+    return (rope(x, p) * length[..., None, None]).astype(x.dtype)
 
 
 @variant("D10", dtypes=("float16",))

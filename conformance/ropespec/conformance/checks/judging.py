@@ -12,7 +12,7 @@ from ropespec.conformance.judge.finding import Finding, compare
 from ropespec.conformance.judge.precision import STAGES, Precision
 from ropespec.conformance.judge.rotation import from_pairs
 from ropespec.conformance.registry import check
-from ropespec.conformance.trial import Trial
+from ropespec.conformance.trial import FLUSHED, Trial
 
 __all__: list[str] = []
 
@@ -48,6 +48,8 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 def _name_the_class(trial: Trial, case: Case, finding: Finding) -> Finding:
     """Name the class that explains every result seen so far, if one does."""
+    if finding.message == FLUSHED:
+        return finding
     declared = trial.profile.precision
     standing = trial.measured.tried(case.dtype)
     suspects = trial.measured.suspects(case.dtype)

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ropespec.conformance.cli.options import claims_of, profile_options
+from ropespec.conformance.cli.options import claims_of, profile_options, timeout_option
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
 from ropespec.conformance.profile import ARRAYS
 from ropespec.conformance.report.document import document, documents, write
@@ -22,7 +22,6 @@ from ropespec.conformance.subject.target import parse
 __all__ = ["check_command"]
 
 PLAIN_WIDTH = 100
-DEADLINE = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +51,10 @@ class _Request:
     "--only",
     multiple=True,
     metavar="CLAUSE",
-    help="Only this clause, check or chapter; may be repeated.",
+    help="Only this clause, check or chapter, or all clauses such as ROT; may be repeated.",
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write the whole verdict there.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=DEADLINE,
-    show_default=True,
-    metavar="S",
-    help="Seconds for one call of the implementation.",
-)
+@timeout_option
 def check_command(  # one parameter per option that is no claim
     *,
     target: str | None,

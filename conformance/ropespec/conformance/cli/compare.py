@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from ropespec.conformance.builtin import BUILTIN
-from ropespec.conformance.cli.options import claims_of, profile_options
+from ropespec.conformance.cli.options import claims_of, profile_options, timeout_option
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
 from ropespec.conformance.report.document import write
 from ropespec.conformance.report.progress import Progress
@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # NumPy and the judge are loaded by the command itself
 __all__ = ["compare_command"]
 
 PLAIN_WIDTH = 120
-DEADLINE = 30.0
 SIDES = ("a", "b")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -59,14 +58,7 @@ def _memo(function: Any) -> list[click.Parameter]:  # noqa: ANN401  # click keep
     "--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Draw other cases."
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write everything that was found there.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=DEADLINE,
-    show_default=True,
-    metavar="S",
-    help="Seconds for one call of an implementation.",
-)
+@timeout_option
 def compare_command(  # the options are in the help of each
     *,
     a: str,

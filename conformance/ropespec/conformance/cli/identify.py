@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ropespec.conformance.cli.options import claims_of, profile_options
+from ropespec.conformance.cli.options import claims_of, profile_options, timeout_option
 from ropespec.conformance.cli.status import CONFORMS, Unusable
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.target import parse
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # NumPy and the judge are loaded by the command itself
 __all__ = ["identify_command"]
 
 PLAIN_WIDTH = 100
-DEADLINE = 30.0
 _SHOWN = 6  # values of a tuple that are printed
 
 
@@ -30,14 +29,7 @@ _SHOWN = 6  # values of a tuple that are printed
 @click.argument("target")
 @profile_options
 @click.option("--json", "json_file", metavar="FILE", help="Write what was found there.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=DEADLINE,
-    show_default=True,
-    metavar="S",
-    help="Seconds for one call of the implementation.",
-)
+@timeout_option
 def identify_command(
     *,
     target: str,

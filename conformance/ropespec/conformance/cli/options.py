@@ -9,7 +9,7 @@ from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.profile import ARRAYS, AXES
 from ropespec.spec.arguments import FLOAT_DTYPES
 
-__all__ = ["claims_of", "profile_options"]
+__all__ = ["claims_of", "profile_options", "timeout_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -72,6 +72,17 @@ _OPTIONS = (
     ),
     click.option("--device", help="Where its arrays live, such as cuda:0."),
 )
+
+
+timeout_option = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for one call of an implementation; twice that, and at least 10, for its import.",
+)
+"""The deadline of a command that calls implementations; see `opening.open_subject`."""
 
 
 def profile_options(function: Command) -> Command:

@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 from ropespec.conformance.identify.facts import Block
 from ropespec.conformance.identify.operator import Blocks
 
-__all__ = ["NEAR", "SHORT", "Phases", "block_form", "phases", "wrapped"]
+__all__ = [
+    "APART",
+    "NEAR",
+    "SHORT",
+    "Phases",
+    "block_form",
+    "growth",
+    "phases",
+    "wrapped",
+]
 
 Float = NDArray[np.float64]
 
@@ -17,6 +26,9 @@ NEAR = (0, 1, 2, 3, 4, 8, 16, 32, 64, 127, 128)
 
 SHORT = tuple(p for p in NEAR if p <= 16)
 """Those of them that a short table still has."""
+
+APART = "cos and sin of different angles"
+"""The gain of blocks whose entries are a cosine and a sine, though not of one angle."""
 
 _LOOSE = 0.02  # entries of half precision are off by 0.004, wrong forms by much more
 
@@ -91,6 +103,9 @@ def _form(m: Float) -> Block | None:
         cos, sin = d, sign * c
         if same(cos**2 + sin**2, 1.0) and same(b, -sign * sin * cos) and same(a, cos - sin**2):
             return Block.OVERWRITTEN
+    exchanged = np.abs(m[0] - np.eye(2)[::-1]).max() < _LOOSE  # at position 0
+    if exchanged and _form(m[:, ::-1]) is Block.ROTATION:
+        return Block.EXCHANGED
     rows = same(a**2 + b**2, (a**2 + b**2)[0]) and same(c**2 + d**2, (c**2 + d**2)[0])
     still = bool(np.abs(m[0] - np.eye(2)).max() < _LOOSE)  # at position 0
     return Block.UNEQUAL if rows and still else Block.OTHER
@@ -127,3 +142,24 @@ def _offset(start: Float, speed: Float) -> float:
     offset = float(near) if abs(offset - near) < 0.02 else offset
     fits = np.abs(wrapped(start - speed * offset)) < 0.03
     return offset if fits.mean() > 0.9 else float("nan")
+
+
+def growth(blocks: Blocks) -> str:
+    """Say how a gain that is not level varies.
+
+    Returns
+    -------
+    str
+        `power of the position` if gains are z_j^p with a z of each pair; `APART` if the length
+        passes 1 in both directions and no entry ever does; `varies` otherwise.
+    """
+    gain = blocks.gain
+    use = (blocks.positions > 0) & (blocks.positions <= 16)
+    slopes = np.log(gain[use]) / blocks.positions[use][:, None]
+    typical = np.median(slopes, axis=0)
+    steady = (np.abs(slopes - typical) <= 0.1 * np.abs(typical) + 1e-3).all()
+    own = float(np.ptp(typical)) > 0.1 * float(np.abs(typical).max())
+    if steady and own:
+        return "power of the position"
+    within = float(np.abs(blocks.matrix).max()) < 1.005
+    return APART if within and gain.min() < 1 - _LOOSE and gain.max() > 1 + _LOOSE else "varies"

@@ -66,6 +66,9 @@ P6 positions shared over a ragged batch
     The extreme position of the batch turns all rows; keep a position per row.
 B2 positions not reset
     Positions count on where a new document begins; use the positions given.
+B3 positions of the first part for all
+    A sequence is cut in parts and each is turned by the positions of the first; add the offset of
+    the part to the index.
 B5 positions of one row for all
     The batch index of the table is ignored; index cos and sin by the row as well.
 B6 single-token path forgets the batch
@@ -210,6 +213,41 @@ offset
     A constant is added to every position; turn by the position itself.
 counted from the first position
     Tokens are counted from the first position; use the positions given.
+local positions
+    A sequence is cut in parts and tokens are counted in each; a token keeps the position it has in
+    the whole.
+positions not reordered
+    Tokens are dealt out in another order and positions are not; reorder both alike.
+turned by the position of another
+    Some token is turned by the position of another token or row; index positions by its own row
+    and place.
+made of another token
+    A token carries components of another one; read each from its own place.
+frequencies in another order
+    The frequencies are the right ones, though not from the fastest to the slowest.
+frequencies of the first width
+    The frequencies made for the first head_dim serve every other; keep them by width.
+frequencies repeated
+    The frequencies begin again after some pairs; compute one for each.
+frequencies in equal steps
+    The frequencies are equally spaced; space their logarithms.
+exponent in half precision
+    The exponent is rounded to half precision before the power; compute it in float32 at least.
+pairs in another order
+    The turned components come back in other places; leave each in its own.
+tail scaled
+    The components that do not turn are multiplied by a factor; return them as they are.
+beyond a block
+    Tokens, rows or heads from some number on come out otherwise; mind the index of the second
+    block.
+special width
+    At one head_dim the result is otherwise than at the rest; look at the path for it.
+scaled by the width of the values
+    Scores are divided by the root of the width of v; divide by sqrt(head_dim) of q and k.
+heads mapped to other groups
+    A query head attends with the keys of another group; head h belongs to group h // (H/G).
+odd lengths
+    Sequences of an odd length come out otherwise; mind the shard or block that is not full.
 negative positions clamped
     Positions below zero are turned as 0; keep their sign.
 sign of positions lost
@@ -218,8 +256,19 @@ negative positions refused
     Positions below zero raise; accept them or declare that they are not.
 negative positions misread
     Positions below zero are turned by another angle; keep their sign.
+negative positions zeroed
+    Some position below zero comes back as zero; turn it, or declare that it is not accepted.
+positions in 8 bits
+    Positions wrap at 8 bits; hold them in 32 or 64.
+positions in 24 bits
+    Positions wrap at 24 bits; hold them in 32 or 64.
 positions in 16 bits
     Positions wrap at 16 bits; hold them in 32 or 64.
+rows not filled
+    Single positions come back as zero or as no number; fill every row of the table.
+angle depends on other tokens
+    A position is turned otherwise in a row than next to its neighbour; turn each token by its own
+    position.
 positions refused
     Positions below the claimed limit raise; raise the limit of the table or declare it.
 x demoted
@@ -245,6 +294,11 @@ empty input refused
 precision claimed
     The angles have fewer bits than the precision claimed; compute them in float64, or claim
     less.
+coarse table
+    cos or sin come in equal steps; hold the table in floating point, or interpolate.
+cos and sin of different angles
+    The cosine and the sine of a pair are not of one angle; take both from one row and one
+    frequency.
 gain varies
     The length of the result depends on pair or position.
 other shape
@@ -276,6 +330,41 @@ gradient
     The gradient is wrong.
 gradient raises
     Taking the gradient raises.
+tables ignored
+    The tables given are not used; turn by them and by nothing else.
+tables brought to the unit circle
+    Tables that carry a factor lose it; take the entries as they are.
+tables of one row for all
+    The first row of the tables turns all rows; index the tables by the row as well.
+dtype of the tables
+    The result has the dtype of the tables; cast it to that of x.
+tables overwritten
+    An argument of the rotation by tables is written to, or shared; work on a copy.
+tables not checked
+    Tables that do not fit x are accepted; compare the shapes.
+gradient into the tables
+    The caller's tables get a gradient; they are constants.
+gradient by tables
+    By tables given, the gradient is not the turn by C and -S.
+gradient without a history
+    The gradient is right once and constant for whoever differentiates it again; make it of
+    operations that are recorded.
+tangent wrong
+    In forward mode the tangent is not turned as x is; turn it by the same positions.
+batching rule wrong
+    Under vmap the results are not those of the plain calls; map positions and x alike.
+other numbers when compiled
+    What the compiler has traced is another function; do not branch on being traced, and keep no
+    positions.
+out not written as asked
+    The result is not in out, or not by its strides; write there, everything, and return it.
+overwritten operand in place
+    In place, the second member is made from the first already turned; read both before writing.
+unfit out accepted
+    An out of another shape or dtype, or overlapping x in part, gets wrong numbers; refuse it.
+written behind autograd
+    x is overwritten where autograd does not see it, and a gradient is silently wrong; record it
+    or raise.
 it raises
     It raises instead of answering.
 it crashes

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from ropespec.conformance.identify.facts import Diagnosis, Name, Pairing
 from ropespec.conformance.identify.formulas import ASKED
-from ropespec.conformance.identify.view import Rule, View, named
+from ropespec.conformance.identify.view import NEITHER, Rule, View, named
 
 __all__ = ["RULES"]
 
 _ONE_TOKEN = ("S=1", "S=H=1", "B=S=1", "B=S=H=1")
+_ROWS = ("row 0", "largest")  # turned after all, by the position of another row
 _WHOLE = ("identity", "position 0", "counted", "last", "other frequencies")  # of all rows only
 _Told = tuple[tuple[str, float], ...]
 _UNTURNED: _Told = (("P1", 0.5), ("A3", 0.5))
@@ -31,6 +32,8 @@ _ANY: dict[str, _Told] = {
     "other frequencies": (("K12", 0.9),),
     "beyond 65535": (("O3", 0.9),),
     "counts on": (("B2", 0.85),),
+    "from the first": (("counted from the first position", 0.8),),
+    "second block": (("beyond a block", 0.8),),
 }
 _WIDTH = {"bfloat16": 2, "float16": 2, "float32": 4, "float64": 8}
 
@@ -41,6 +44,9 @@ def paths(view: View) -> Iterator[Diagnosis]:
         view.value(Name.PAIRING) is Pairing.CROSSING_HEADS
     ):
         return  # the number of heads is then part of the formula
+    if view.value(Name.REACH) in ("other tokens", "other rows"):
+        yield named("made of another token", 0.9)
+        return  # any other call then has other neighbours
     for name, which, what in view.value(Name.PATHS) or ():
         one = name in _ONE_TOKEN
         told: _Told | None = _ANY.get(what)
@@ -48,7 +54,7 @@ def paths(view: View) -> Iterator[Diagnosis]:
             told = None
         elif one:
             told = _ONE.get(what, told)
-        if one and which == "first":
+        if one and which == "first" and what not in _ROWS:
             told = (("B6", 0.9),)
         told = told or (("special path", 0.5),)
         for key, certainty in told:
@@ -59,13 +65,19 @@ def state(view: View) -> Iterator[Diagnosis]:
     """What calls leave behind."""
     words = {"dtype": ("C4", 0.9), "frequencies": ("K2", 0.95), "other": ("history", 0.6)}
     words |= {"length of the tokens": ("E3", 0.85), "other width": ("I4", 0.8)}
+    words |= {"first width": ("frequencies of the first width", 0.9)}
     words |= {"last of the tokens": ("tokens left out", 0.8)}
+    words |= {"odd of the tokens": ("odd lengths", 0.8)}
     words |= {"some of the tokens": ("tokens left out", 0.6), "turned again": ("P9", 0.9)}
     words |= {"offset grows": ("P2", 0.9), "differs": ("not repeatable", 0.7)}
     found = view.value(Name.HISTORY)
     if found in words:
         key, certainty = words[found]
-        yield named(key, certainty)
+        fact = view.found.fact(Name.HISTORY)
+        doubted = fact is not None and fact.certainty <= NEITHER
+        yield named(key, NEITHER if doubted else certainty)
+    elif str(found).startswith("width "):
+        yield named("special width", 0.8, f"in half precision at head_dim {found.split()[1]}")
 
 
 def memory(view: View) -> Iterator[Diagnosis]:
@@ -104,8 +116,13 @@ def values(view: View) -> Iterator[Diagnosis]:
     coarse = bool(view.value(Name.ARITHMETIC))
     words = {"normalised": "x normalised", "clipped": "large components clipped"}
     linear = view.value(Name.LINEAR)
+    declared = view.claimed.precision or ""
     if linear in words:
         yield named(words[linear], 0.9)
+    elif linear == "rounded" and not coarse and "arithmetic" not in declared:
+        # A product with a unit vector is rounded if products are, and never if x is.
+        products = (view.value(Name.TABLE) or "").endswith("sines")
+        yield named("D3" if products else "x demoted", 0.8)
     elif linear == "no" and not coarse:
         yield named("not linear", 0.5)
     if view.value(Name.CONTAINMENT) == "spreads":
@@ -180,7 +197,14 @@ _OTHERS = {
     "key not turned": "query or key not turned",
     "query for key": "A4",
     "query for key once": "A4",
+    "other groups": "heads mapped to other groups",
+    "groups in turn": "heads mapped to other groups",
+    "scaled by the values": "scaled by the width of the values",
     "values turned": "A6",
+    "tables ignored": "tables ignored",
+    "unit circle": "tables brought to the unit circle",
+    "tables of one row": "tables of one row for all",
+    "tail dropped": "R9",
     "empty row": "T8",
     "empty row: mean": "T8",
     "empty row: not a number": "T8",
@@ -214,4 +238,36 @@ _OWN = {
     ("relative_score", "distance"): "sign of positions lost",
 }
 
-RULES: tuple[Rule, ...] = (paths, state, memory, dtypes, values, gradient, others)
+_BY_CHECK = {
+    "ROT-20.second": "gradient without a history",
+    "ROT-22.constant": "gradient into the tables",
+    "ROT-22.dtype": "dtype of the tables",
+    "ROT-22.gradient": "gradient by tables",
+    "ROT-22.refused": "tables not checked",
+    "ROT-22.unwritten": "tables overwritten",
+    "ROT-23.gradient": "written behind autograd",
+    "ROT-23.in-place": "overwritten operand in place",
+    "ROT-23.out": "out not written as asked",
+    "ROT-23.refused": "unfit out accepted",
+    "ROT-24.compiled": "other numbers when compiled",
+    "ROT-24.jvp": "tangent wrong",
+    "ROT-24.vmap": "batching rule wrong",
+}
+
+
+_COVERED = {
+    "ROT-20.second": ("ROT-20.gradient",),
+    "ROT-23.in-place": ("ROT-23.out",),
+    "ROT-23.refused": ("ROT-23.out", "ROT-23.in-place"),
+}
+"""Checks that say nothing new where one of others has failed."""
+
+
+def transformed(view: View) -> Iterator[Diagnosis]:
+    """What shows beside the plain call alone: these checks compare with it, and name the cause."""
+    for id_, name in _BY_CHECK.items():
+        if id_ in view.failed and not view.failed.intersection(_COVERED.get(id_, ())):
+            yield named(name, 0.55)
+
+
+RULES: tuple[Rule, ...] = (paths, state, memory, dtypes, values, gradient, others, transformed)

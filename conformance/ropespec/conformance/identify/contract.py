@@ -9,9 +9,19 @@ from ropespec.conformance.identify.model import Model
 from ropespec.conformance.identify.paths import tolerance_of
 from ropespec.conformance.identify.probe import Probe
 
-__all__ = ["containment", "empty", "ignored_keywords", "linearity", "result_dtypes", "strides"]
+__all__ = [
+    "containment",
+    "empty",
+    "ignored_keywords",
+    "linearity",
+    "reach",
+    "result_dtypes",
+    "strides",
+]
 
 Float = NDArray[np.float64]
+
+_HALF = 2e-2  # what the sum of two results in half precision may be off by
 
 
 def _drawn(dim: int, seed: int = 31) -> tuple[Float, NDArray[np.int64]]:
@@ -43,11 +53,16 @@ def strides(probe: Probe, dim: int) -> str:
     plain, view = probe.rotate(x, positions), probe.rotate(x, positions, strided=True)
     if view.y is None:
         return "raises"
+    if not _close(probe.rotate(x, positions).y, plain.y, 1e-6):
+        return "any"  # the same call differs as well
     return "any" if _close(view.y, plain.y, 1e-6) else "contiguous only"
 
 
 def linearity(probe: Probe, dim: int) -> str:
-    """Return `yes`, `normalised`, `clipped` or `no`."""
+    """Return `yes`, `rounded`, `normalised`, `clipped` or `no`.
+
+    `rounded` is a sum that is off by the roundings of half precision, though x has more.
+    """
     x, positions = _drawn(dim)
     other, _ = _drawn(dim, 37)
     tolerance = 4 * tolerance_of(probe.dtype)
@@ -59,9 +74,31 @@ def linearity(probe: Probe, dim: int) -> str:
     if _close(large, one, tolerance):
         return "normalised"
     if _close(large, 64 * one, tolerance):
-        return "yes" if _close(both, one + second, tolerance) else "no"
+        if _close(both, one + second, tolerance):
+            return "yes"
+        fine = probe.dtype in ("float32", "float64")
+        return "rounded" if fine and _close(both, one + second, _HALF) else "no"
     tame = probe.rotate(x / 32, positions).y
     return "clipped" if _close(tame, 2 * small, tolerance) else "no"
+
+
+def reach(probe: Probe, dim: int) -> str:
+    """Return `own token`, or what else a change of x at one token, row and head shows in."""
+    x, positions = _drawn(dim)
+    changed = x.copy()
+    changed[1, 2, 1] += 1.0
+    one, two = probe.rotate(x, positions).y, probe.rotate(changed, positions).y
+    if one is None or two is None:
+        return "own token"
+    with np.errstate(invalid="ignore"):
+        hit = ~(np.abs(two - one).max(axis=-1) <= 1e-3)
+    hit[1, 2, 1] = False
+    words = []
+    for name, others in (("other heads", hit[1, 2]), ("other tokens", hit[1]), ("other rows", hit)):
+        if others.any():
+            words.append(name)
+            break
+    return words[0] if words else "own token"
 
 
 def containment(probe: Probe, dim: int, model: Model | None) -> str | None:

@@ -39,7 +39,7 @@ def convention(
     if (axes := found.value(Name.AXES)) is not None:
         values["axes"] = axes
         values["shared_positions"] = found.value(Name.POSITIONS) == "(S,)" and axes != "shd"
-    if found.value(Name.NEGATIVE) in ("raises", "other"):
+    if found.value(Name.NEGATIVE) in ("raises", "other", "zeroed"):
         values["negative_positions"] = False
     return replace(
         profile, **{name: value for name, value in values.items() if name not in claimed}

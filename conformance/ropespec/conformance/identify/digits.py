@@ -19,7 +19,9 @@ __all__ = [
     "nearest_position",
     "on_grid",
     "rounded",
+    "short_turn",
     "single_angles",
+    "table_steps",
 ]
 
 Float = NDArray[np.float64]
@@ -59,7 +61,7 @@ class Angles:
     Attributes
     ----------
     kind : str
-        `exact` (nothing lost that shows), `frequencies` or `angles` rounded.
+        `exact` (nothing lost that shows), `frequencies`, their `exponents` or `angles` rounded.
     dtype : str
         To which dtype; empty for `exact`.
     """
@@ -92,6 +94,10 @@ def angle_grid(blocks: Blocks, speed: Float, offset: float) -> Angles:
     for name in ("bfloat16", "float16"):
         less = rounded(size, name)
         tried[("frequencies", name)] = off(where * less)
+        powers = np.log(np.maximum(size, 1e-30))
+        tried[("exponents", name)] = min(
+            off(where * unit ** rounded(powers / np.log(unit), name)) for unit in (np.e, 2.0)
+        )
         tried[("angles", name)] = min(
             off(rounded(where * less, name)), off(rounded(where * size, name))
         )
@@ -131,8 +137,30 @@ def on_grid(values: Float) -> str:
 
 
 def entry_grid(blocks: Blocks) -> str:
-    """Return the half precision of the entries of cos and sin, or an empty string."""
-    return on_grid(blocks.matrix[..., :, 0].ravel())
+    """Return the half precision of the entries of cos and sin, or an empty string.
+
+    `sines` or `cosines` behind it says that only those are held so.
+    """
+    if both := on_grid(blocks.matrix[..., :, 0].ravel()):
+        return both
+    for row, name in ((1, "sines"), (0, "cosines")):
+        if one := on_grid(blocks.matrix[..., row, 0].ravel()):
+            return f"{one} {name}"
+    return ""
+
+
+def table_steps(blocks: Blocks) -> str:
+    """Return `steps of 1/n` if the cosines or the sines are multiples of one step, else nothing."""
+    for column in (blocks.matrix[..., 0, 0], blocks.matrix[..., 1, 0]):
+        size = np.unique(np.round(np.abs(column[np.isfinite(column)]), 6))
+        gaps = np.diff(size)
+        gaps = gaps[gaps > 1e-5]  # the last bits of one number
+        if len(gaps) < 8 or gaps.min() < 1e-3:
+            continue
+        count = round(1 / float(gaps.min()))
+        if np.abs(size * count - np.round(size * count)).max() < 1e-3:
+            return f"steps of 1/{count}"
+    return ""
 
 
 def fast_reduction(blocks: Blocks, speed: Float) -> bool:
@@ -156,6 +184,18 @@ def fast_reduction(blocks: Blocks, speed: Float) -> bool:
     if exact and first[0] > 2e-4 and first[1] < first[0] / 3:
         return True
     return plain > 2e-4 and float(np.abs(off - share * single).max()) < plain / 3
+
+
+def short_turn(blocks: Blocks, speed: Float, offset: float) -> bool:
+    """Whether every full turn of every pair is off by one and the same small angle."""
+    angle = (blocks.positions + offset)[:, None] * speed
+    off, turns = wrapped(blocks.angle - angle), np.round(angle / (2 * np.pi))
+    few = (np.abs(turns) > 3) & (np.abs(turns) < 1000)
+    if few.sum() < 8:
+        return False
+    each = float((off[few] * turns[few]).sum() / (turns[few] ** 2).sum())
+    rest = wrapped(off - each * turns)
+    return 1e-6 < abs(each) < 3e-3 and float(np.abs(rest).max()) < 0.1
 
 
 def nearest_position(

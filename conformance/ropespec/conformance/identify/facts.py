@@ -35,6 +35,7 @@ class Name(StrEnum):
     ROWS = "rows"  # whose positions turn a row
     TOKENS = "tokens"  # which position turns a token
     HEADS = "heads"
+    REACH = "reach"  # whose components a token is made of
     PATHS = "special paths"  # S = 1, B = 1, H = 1, equal sizes, dtypes
     HISTORY = "history"
     NEGATIVE = "negative positions"
@@ -66,6 +67,7 @@ class Pairing(StrEnum):
     NONE = "none"
     OTHER = "other"
     DEINTERLEAVED = "left de-interleaved"
+    PERMUTED = "left in another order"
 
 
 class Block(StrEnum):
@@ -75,6 +77,7 @@ class Block(StrEnum):
     LOST_SINE = "sine lost"
     LOST_MINUS = "minus lost"
     OVERWRITTEN = "overwritten operand"
+    EXCHANGED = "members exchanged"
     UNEQUAL = "two angles"
     PARTLY = "rotation, but not of every pair"
     OTHER = "other"
@@ -91,6 +94,11 @@ class Source(StrEnum):
     LARGEST = "the largest of the batch"
     HEAD = "the head index"
     STALE = "those of an earlier call"
+    FIRST_PART = "those of the first part"
+    LOCAL = "counted in each part"
+    MOVED = "those of other tokens"
+    TAKEN = "those of another token or row"
+    LEFT = "none for some"
     SHARED = "shared by the call"
     UNEVEN = "not the same for all"
     OTHER = "other"
@@ -185,7 +193,7 @@ class Identification:
             words.append(f"--max-position {limit}")
         if self.value(Name.POSITIONS) == "(S,)" and axes != "shd":
             words.append("--shared-positions")
-        if self.value(Name.NEGATIVE) in ("raises", "other"):
+        if self.value(Name.NEGATIVE) in ("raises", "other", "zeroed"):
             words.append("--no-negative-positions")
         return " ".join(words)
 

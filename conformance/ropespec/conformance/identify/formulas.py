@@ -78,6 +78,34 @@ def _rotation(function: Callable[..., Any]) -> Callable[[bool, float], Asked]:
     return ask
 
 
+def _tables(interleaved: bool, base: float) -> Asked:  # a table of functions
+    """Return the forms of a rotation by tables of any angles, which carry a factor."""
+    x = _x(2, 5, 3, 16)
+    angle = _x(2, 5, 6, seed=79)
+    cos, sin = 1.5 * np.cos(angle), 1.5 * np.sin(angle)
+
+    def turned(c: Float, s: Float, *, flip: bool = False) -> Any:  # noqa: ANN401  # an array
+        return reference.apply_rotary_cos_sin(x, c, s, interleaved=interleaved != flip)
+
+    right = turned(cos, sin)
+    dropped = right.copy()
+    dropped[..., 12:] = 0.0
+    return Asked(
+        (x, cos, sin),
+        {"interleaved": interleaved},
+        {
+            "right": lambda: right,
+            "opposite": lambda: turned(cos, -sin),
+            "other pairing": lambda: turned(cos, sin, flip=True),
+            "not turned": lambda: x,
+            "tables ignored": lambda: turned(*reference.cos_sin(np.arange(5), 12, base)),
+            "unit circle": lambda: turned(np.cos(angle), np.sin(angle)),
+            "tables of one row": lambda: turned(cos[0], sin[0]),
+            "tail dropped": lambda: dropped,
+        },
+    )
+
+
 def _matrix(interleaved: bool, base: float) -> Asked:  # a table of functions
     def dense(p: Float, b: float = base, *, flip: bool = False) -> Any:  # noqa: ANN401  # an array
         return reference.rotation_matrix(p, 16, interleaved=interleaved != flip, base=b)
@@ -236,6 +264,7 @@ def _emb(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the oth
 
 ASKED: dict[str, Callable[[bool, float], Asked]] = {
     "rotation_matrix": _matrix,
+    "apply_rotary_cos_sin": _tables,
     "apply_rotary_dense": _rotation(reference.apply_rotary_dense),
     "apply_rotary_complex": _rotation(reference.apply_rotary_complex),
     "to_complex": _to_complex,

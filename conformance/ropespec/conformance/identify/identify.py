@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from ropespec.conformance.identify import classes, contract, state
-from ropespec.conformance.identify.blocks import NEAR, SHORT, Phases, block_form, phases
+from ropespec.conformance.identify.blocks import (
+    APART,
+    NEAR,
+    SHORT,
+    Phases,
+    block_form,
+    growth,
+    phases,
+)
 from ropespec.conformance.identify.calling import Calling, find_calling
 from ropespec.conformance.identify.digits import (
     Angles,
@@ -16,6 +24,7 @@ from ropespec.conformance.identify.digits import (
     nearest_position,
     rounded,
     single_angles,
+    table_steps,
 )
 from ropespec.conformance.identify.facts import (
     Block,
@@ -45,6 +54,7 @@ from ropespec.conformance.subject.session import Session
 
 __all__ = ["identify"]
 
+_UNSTEADY = (Source.OTHER, Source.TAKEN, Source.LEFT, Source.STALE)
 _STRAIGHT = (Pairing.INTERLEAVED, Pairing.HALF)
 
 
@@ -144,7 +154,7 @@ def _structure(calling: Calling, notes: _Notes) -> None:
     own = sources.tokens in (Source.OWN, Source.OTHER)
     if own and (uneven := state.baked_length(probe, dim)):
         notes.add(Name.TOKENS, Source.UNEVEN, 0.9)
-        notes.add(Name.HISTORY, f"{uneven} of the tokens", 0.8)
+        notes.add(Name.HISTORY, uneven if uneven == "other" else f"{uneven} of the tokens", 0.8)
         return
     notes.add(Name.ROWS, sources.rows, 0.95)
     notes.add(Name.TOKENS, sources.tokens, 0.95)
@@ -189,7 +199,7 @@ def _note_channels(channels: Channels, notes: _Notes) -> None:
     if channels.permuted == "de-interleaved":
         pairing = Pairing.DEINTERLEAVED
     elif channels.permuted:
-        pairing = Pairing.OTHER
+        pairing = Pairing.PERMUTED
     count = len(channels.inputs)
     notes.add(Name.PAIRING, pairing, 0.99 if count > 1 or pairing is Pairing.NONE else 0.5)
     if channels.diagonal:
@@ -217,23 +227,22 @@ def _frequencies(
         return None
     form, _ = block_form(near)
     notes.add(Name.BLOCK, form, 0.95)
-    if form not in (Block.ROTATION, Block.PARTLY):
+    if form not in (Block.ROTATION, Block.PARTLY) or _no_angles(near, notes):
         return None
+    measured = [(near, channels), *_at_other_width(calling, reader, channels, notes)]
+    near, ladder = _ladder(measured, calling.probe.session.profile.base)
     turned = phases(near)
-    rungs = [Rung(turned.speed, channels.rotary_dim, channels.head_dim)]
-    second = _second_rung(calling, reader, channels, notes)
-    if second is not None:
-        rungs.append(second)
-    ladder = fit(rungs, calling.probe.session.profile.base)
-    _note_ladder(ladder, turned, near, notes)
-    if form is Block.PARTLY:
+    _note_ladder(ladder, turned, _gain(near), notes)
+    if form is Block.PARTLY or _first_width(reader, ladder, measured, notes):
         return None
     sign = np.sign(turned.speed) if ladder.mixed else -1.0 if ladder.clockwise else 1.0
     speed = turned.speed if ladder.exact is None else sign * ladder.exact
     angles = Angles("exact")
     if ladder.exact is not None and np.isfinite(turned.offset):
         angles = angle_grid(near, speed, turned.offset)
-    held = sign * rounded(np.abs(speed), angles.dtype) if angles.kind == "frequencies" else speed
+    held = turned.speed if angles.kind == "exponents" else speed
+    if angles.kind == "frequencies":
+        held = sign * rounded(np.abs(speed), angles.dtype)
     model = Model(channels, held, turned.offset, float(np.median(near.gain)))
     if np.isfinite(turned.offset) and turned.linear:
         used = (calling.head_dim, calling.other_dim)
@@ -243,13 +252,54 @@ def _frequencies(
     return model
 
 
-def _second_rung(
+def _no_angles(near: Blocks, notes: _Notes) -> bool:
+    """Whether cosines and sines are such that no angle can be read off them, and say why."""
+    if _gain(near) == APART:
+        notes.add(Name.GAIN, APART, 0.9)
+    elif steps := table_steps(near):
+        notes.add(Name.TABLE, steps, 0.9)
+    else:
+        return False
+    return True
+
+
+_Measured = list[tuple[Blocks, Channels]]
+
+
+def _first_width(reader: Reader, ladder: Ladder, measured: _Measured, notes: _Notes) -> bool:
+    """Whether frequencies may be kept from the first head_dim; then nothing else is to be read."""
+    channels = measured[0][1]
+    if len(measured) < 2 or ladder.exponent != f"2i/{channels.rotary_dim}":
+        return False
+    kept = state.follows_first_width(reader, measured[1][1])
+    if kept is not False:
+        notes.add(Name.HISTORY, "first width", 0.9 if kept else 0.5)
+    return kept is not False
+
+
+def _ladder(measured: _Measured, base: float) -> tuple[Blocks, Ladder]:
+    """Fit the frequencies; return the blocks, too, as far as they follow them."""
+    near, ladder = measured[0][0], fit(_rungs(measured), base)
+    if ladder.exact is None and not phases(near).linear:
+        # A position that is held in a few bits goes wrong at 128 already.
+        shorter = [(blocks.up_to(64), of) for blocks, of in measured]
+        again = fit(_rungs(shorter), base)
+        if again.exact is not None:
+            return shorter[0][0], again
+    return near, ladder
+
+
+def _rungs(measured: _Measured) -> list[Rung]:
+    return [Rung(phases(b).speed, of.rotary_dim, of.head_dim) for b, of in measured]
+
+
+def _at_other_width(
     calling: Calling, reader: Reader, channels: Channels, notes: _Notes
-) -> Rung | None:
+) -> _Measured:
     """Measure at another head_dim: it tells what rotary_dim and the exponent follow."""
     turning, dim = channels.rotary_dim, channels.head_dim
     rule = "all" if turning == dim else "fixed"
-    rung = None
+    found: _Measured = []
     if calling.other_dim != dim:
         other = read_channels(reader, calling.other_dim)
         blocks = None
@@ -258,25 +308,24 @@ def _second_rung(
         if blocks is not None and _short(blocks):
             notes.add(Name.HISTORY, "other width", 0.8)
         elif other is not None and blocks is not None and np.isfinite(blocks.matrix).all():
-            rung = Rung(phases(blocks).speed, other.rotary_dim, calling.other_dim)
+            found = [(blocks, other)]
             if rule == "fixed" and other.rotary_dim * dim == turning * calling.other_dim:
                 rule = "share"
     if channels.pairing is not Pairing.CROSSING_HEADS:
-        notes.add(Name.ROTARY_RULE, rule, 0.95 if rung is not None else 0.6)
-    return rung
+        notes.add(Name.ROTARY_RULE, rule, 0.95 if found else 0.6)
+    return found
 
 
 def _short(blocks: Blocks) -> bool:
     """Whether a table at this head_dim ends before position 128, though it does not at another."""
     if phases(blocks).linear or blocks.positions[-1] != 128:
         return False
-    few = blocks.positions <= 16
-    speed = phases(Blocks(blocks.positions[few], blocks.matrix[few])).speed
+    speed = phases(blocks.up_to(16)).speed
     place, off = nearest_position(blocks.angle[-1], speed, np.arange(129))
     return off < 0.01 and place < 128
 
 
-def _note_ladder(ladder: Ladder, turned: Phases, near: Blocks, notes: _Notes) -> None:
+def _note_ladder(ladder: Ladder, turned: Phases, gain: float | str, notes: _Notes) -> None:
     way = "clockwise" if ladder.clockwise else "counter-clockwise"
     notes.add(Name.DIRECTION, "both ways" if ladder.mixed else way, 0.99)
     if np.isfinite(ladder.base):
@@ -287,20 +336,15 @@ def _note_ladder(ladder: Ladder, turned: Phases, near: Blocks, notes: _Notes) ->
     notes.add(Name.POSITION_SCALE, ladder.scale, ladder.certainty)
     if np.isfinite(turned.offset):
         notes.add(Name.POSITION_OFFSET, turned.offset, 0.95)
+    notes.add(Name.GAIN, gain, 0.95 if isinstance(gain, float) else 0.6)
+
+
+def _gain(near: Blocks) -> float | str:
+    """Return the factor on all lengths, or how it varies."""
     gain = near.gain[:, np.isfinite(near.gain).all(axis=0)]
     typical = float(np.median(gain))
     level = bool(np.abs(gain - typical).max() < 0.02 * abs(typical))
-    notes.add(Name.GAIN, round(typical, 4) if level else _growth(near), 0.95 if level else 0.6)
-
-
-def _growth(near: Blocks) -> str:
-    """Return `power of the position` if gains are z_j^p with a z of each pair, else `varies`."""
-    use = (near.positions > 0) & (near.positions <= 16)
-    slopes = np.log(near.gain[use]) / near.positions[use][:, None]
-    typical = np.median(slopes, axis=0)
-    steady = (np.abs(slopes - typical) <= 0.1 * np.abs(typical) + 1e-3).all()
-    own = float(np.ptp(typical)) > 0.1 * float(np.abs(typical).max())
-    return "power of the position" if steady and own else "varies"
+    return round(typical, 4) if level else growth(near)
 
 
 def _note_digits(
@@ -317,8 +361,11 @@ def _note_digits(
     table = entry_grid(near)
     notes.add(Name.TABLE, table or "float32 or better", 0.9)
     notes.add(Name.ARITHMETIC, classes.arithmetic(probe, model.channels.head_dim), 0.9)
-    if not table and (left := state.after_other_dtype(probe, reader, model.channels, near, used)):
-        notes.add(Name.HISTORY, left, 0.9)
+    steady = reader.sources.tokens not in _UNSTEADY
+    if steady and not table:
+        left = state.after_other_dtype(probe, reader, model.channels, near, used)
+        if left:
+            notes.add(Name.HISTORY, left, 0.9)
     own = reader.sources.tokens in (Source.OWN, Source.ONE)
     limit = probe.session.profile.max_position
     far = None
@@ -354,6 +401,7 @@ def _comparisons(calling: Calling, sources: Sources, model: Model | None, notes:
     notes.add(Name.RESULT_DTYPE, contract.result_dtypes(probe, dim))
     notes.add(Name.LINEAR, contract.linearity(probe, dim), 0.95)
     notes.add(Name.STRIDES, contract.strides(probe, dim))
+    notes.add(Name.REACH, contract.reach(probe, dim))
     notes.add(
         Name.PATHS,
         tuple(

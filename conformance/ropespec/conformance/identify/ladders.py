@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ropespec.conformance.identify.blocks import APART
 from ropespec.conformance.identify.facts import Block, Diagnosis, Name, Pairing
-from ropespec.conformance.identify.ladder import USUAL
+from ropespec.conformance.identify.ladder import EQUAL_STEPS, PERMUTED, REPEATED, USUAL
 from ropespec.conformance.identify.structure import proportional
-from ropespec.conformance.identify.view import Rule, View, named
+from ropespec.conformance.identify.view import NEITHER, Rule, View, named
 
 __all__ = ["RULES"]
 
@@ -24,12 +25,14 @@ _FACTORS = (2, 4, 8, 16, 32, 40, 64)
 def gain(view: View) -> Iterator[Diagnosis]:
     """A factor on cos and sin."""
     found = view.value(Name.GAIN)
-    if found is None or view.value(Name.LINEAR) not in (None, "yes"):
+    if found is None or view.value(Name.LINEAR) not in (None, "yes", "rounded"):
         return
     if view.value(Name.BLOCK) is not Block.ROTATION:
         return
     if found == "power of the position":
         yield named("K21", 0.8)
+    elif found == APART:
+        yield named("cos and sin of different angles", 0.9)
     elif found == "varies":
         yield named("gain varies", 0.5)
     elif abs(found - 1.0) > 0.015:
@@ -42,32 +45,66 @@ def gain(view: View) -> Iterator[Diagnosis]:
 def frequencies(view: View) -> Iterator[Diagnosis]:
     """A ladder other than base^(-2i/rotary_dim)."""
     exponent, scheme = view.value(Name.EXPONENT), view.value(Name.SCHEME)
-    if exponent is None or view.value(Name.PAIRING) in (Pairing.CROSSING_HEADS, Pairing.OTHER):
+    if view.value(Name.GAIN) == "varies":
+        return  # angles are not to be read off such blocks
+    if exponent is None or view.value(Name.PAIRING) in (
+        Pairing.CROSSING_HEADS,
+        Pairing.OTHER,
+        Pairing.PERMUTED,
+    ):
         return
     if proportional(view):
         yield from _scaled(view, "proportional: some frequencies are zero")
         return
     if scheme != "unscaled":
-        yield from _scaled(view, scheme)
-        return
-    if exponent == USUAL:
+        yield from _no_ladder(view, scheme)
+    elif exponent == USUAL:
         yield from _base_and_scale(view)
     elif exponent in _EXPONENTS:
         yield named(_EXPONENTS[exponent], 0.9, f"the exponent is {exponent}")
     else:
-        base = view.value(Name.BASE)
+        yield from _exponent(view, exponent)
+
+
+def _no_ladder(view: View, scheme: str) -> Iterator[Diagnosis]:
+    """Frequencies that no formula gives at every head_dim."""
+    if _base_ignored(view):
+        # Kept from calls with another base, at one head_dim and not at the next.
+        yield named("F1", 0.9, "the keyword base is ignored")
+    elif scheme in (EQUAL_STEPS, PERMUTED, REPEATED):
+        yield named(scheme, 0.9)
+    else:
+        yield from _scaled(view, scheme)
+
+
+def _base_ignored(view: View) -> bool:
+    return any(name == "base" for name, _ in view.value(Name.FLAGS) or ())
+
+
+def _exponent(view: View, exponent: str) -> Iterator[Diagnosis]:
+    """Name an exponent that has no name of its own, unless it is that of the first head_dim."""
+    kept = _first_width(view)
+    base = view.value(Name.BASE)
+    if kept is None:
         yield named("F3", 0.95 if base is None else 0.8, f"the exponent is {exponent}")
         if base is not None:
             yield named("F1", 0.2, f"or the base is {base:g}")
+    elif kept <= NEITHER:
+        yield named("F3", NEITHER, f"the exponent is {exponent}")
+
+
+def _first_width(view: View) -> float | None:
+    """Return how sure it is that the frequencies are those of the first head_dim, if it may be."""
+    fact = view.found.fact(Name.HISTORY)
+    return fact.certainty if fact is not None and fact.value == "first width" else None
 
 
 def _base_and_scale(view: View) -> Iterator[Diagnosis]:
     base, scale = view.value(Name.BASE), view.value(Name.POSITION_SCALE)
     claimed = view.claimed.base
-    ignored = any(name == "base" for name, _ in view.value(Name.FLAGS) or ())
-    if base is not None and abs(base / claimed - 1) > 2e-3:
-        yield named("F1", 0.95, f"found {base:g}, claimed {claimed:g}")
-    elif ignored:
+    if base is not None and abs(base / claimed - 1) > 1.5e-4:
+        yield named("F1", 0.95, f"found {base:.6g}, claimed {claimed:.6g}")
+    elif _base_ignored(view):
         yield named("F1", 0.9, "the keyword base is ignored")
     if scale == 2.0:
         yield from _doubled(view)

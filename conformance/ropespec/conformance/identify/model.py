@@ -37,6 +37,7 @@ class Model:
     def usable(self) -> bool:
         """Whether it can predict calls."""
         usual = self.channels.pairing is not Pairing.CROSSING_HEADS and not self.channels.permuted
+        usual &= self.channels.tail != "scaled"
         return usual and len(self.channels.inputs) > 0 and bool(np.isfinite(self.offset))
 
     def turn(self, x: Float, positions: NDArray[np.integer], *, other: bool = False) -> Float:
@@ -83,7 +84,8 @@ def explain(
     -------
     str
         `identity`, `zero`, `not a number`, `twice`, `opposite`, `other pairing`, `row 0`,
-        `largest`, `position 0`, or `other`.
+        `largest`, `position 0`, `counted`, `from the first`, `first`, `last`, `one more`,
+        `one less`, or `other`.
     """
     chosen = list(rows) if rows is not None else list(range(len(x)))
     if not np.isfinite(got[chosen]).all():
@@ -106,6 +108,7 @@ def explain(
         "largest": lambda: model.turn(x, np.broadcast_to(positions.max(0), positions.shape)),
         "position 0": lambda: model.turn(x, 0 * positions),
         "counted": lambda: model.turn(x, 0 * positions + np.arange(positions.shape[1])),
+        "from the first": lambda: model.turn(x, positions[:, :1] + np.arange(positions.shape[1])),
         "first": lambda: model.turn(x, 0 * positions + positions[:, :1]),
         "last": lambda: model.turn(x, 0 * positions + positions[:, -1:]),
         "one more": lambda: model.turn(x, positions + 1),

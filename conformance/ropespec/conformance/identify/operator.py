@@ -37,7 +37,7 @@ class Channels:
     rotary_dim : int
         How many turn.
     tail : str
-        What becomes of the others: `none`, `kept`, `zeroed`, `changed`.
+        What becomes of the others: `none`, `kept`, `zeroed`, `scaled`.
     permuted : str
         The order of the result where it is not that of x.
     diagonal : Block or None
@@ -70,6 +70,14 @@ class Blocks:
     positions: NDArray[np.int64]
     matrix: Float
 
+    def up_to(self, largest: int) -> "Blocks":
+        """Return those at the positions that are not larger."""
+        return self.cut(slice(int(np.argmax(self.positions > largest)) or None))
+
+    def cut(self, places: slice) -> "Blocks":
+        """Return those at some of the places."""
+        return Blocks(self.positions[places], self.matrix[places])
+
     @property
     def angle(self) -> Float:
         """Angle of each pair, counter-clockwise, (P, pairs)."""
@@ -100,7 +108,7 @@ class Reader:
     def turn(self, vectors: Float, positions: tuple[int, ...]) -> Float | None:
         """Turn vectors (N, H, D) by each of the positions: (N, P, H, D), or None if it raises."""
         match self.sources.tokens:
-            case Source.ONE:
+            case Source.ONE | Source.FIRST_PART | Source.MOVED:
                 parts = [self._plain(vectors, (p, p)) for p in positions]
                 if any(part is None for part in parts):
                     return None
@@ -109,6 +117,11 @@ class Reader:
                 if max(positions) > 300:
                     return None
                 run = self._plain(vectors, tuple(range(max(positions) + 1)))
+                return None if run is None else run[:, list(positions)]
+            case Source.LOCAL:  # the first of up to four parts
+                if max(positions) > 300:
+                    return None
+                run = self._plain(vectors, tuple(range(4 * max(positions) + 4)))
                 return None if run is None else run[:, list(positions)]
             case _:
                 return self._plain(vectors, positions)
@@ -149,12 +162,11 @@ def _channels(m: Float, dim: int) -> Channels:
     columns = np.flatnonzero(moving if crossing else moving[:dim])
     zeroed = [j for j in columns if not support[:, j].any()]
     columns = np.array([j for j in columns if j not in zeroed], dtype=np.intp)
+    scaled = _scaled(m, support, columns)
+    columns = np.array([j for j in columns if j not in scaled], dtype=np.intp)
     first = int(columns[0]) if len(columns) else 0
-    tail = (
-        "zeroed"
-        if zeroed
-        else ("kept" if len(columns) < len(moving if crossing else moving[:dim]) else "none")
-    )
+    tail = "kept" if len(columns) < len(moving if crossing else moving[:dim]) else "none"
+    tail = "zeroed" if zeroed else "scaled" if scaled else tail
     empty = np.zeros((0, 2), dtype=np.intp)
     if not len(columns):
         return Channels(Pairing.NONE, empty, empty, dim, 0, 0, tail)
@@ -169,6 +181,19 @@ def _channels(m: Float, dim: int) -> Channels:
     if (inputs != outputs).any():
         permuted = "de-interleaved" if _deinterleaved(inputs, outputs) else "permuted"
     return Channels(kind, inputs, outputs, dim, first, 2 * len(inputs), tail, permuted)
+
+
+def _scaled(m: Float, support: NDArray[np.bool_], columns: NDArray[np.intp]) -> list[int]:
+    """Return the columns that a factor multiplies, the same at every position, beside pairs."""
+    lone = [
+        int(j)
+        for j in columns
+        if support[:, j].sum() == 1 == support[j].sum() and np.ptp(m[:, j, j]) < 1e-3
+    ]
+    rest = [int(j) for j in columns if j not in lone]
+    if not lone or not rest or np.abs(m[0, rest, rest] - 1).max() > 1e-2:
+        return []  # a gain on all components, or the slowest pairs of them
+    return lone if (np.abs(m[0, lone, lone] - 1) > 1e-2).all() else []
 
 
 def _factors(factors: Float) -> Block:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.identify.digits import rounded
 from ropespec.conformance.identify.formulas import ASKED
 from ropespec.conformance.identify.probe import Lost
-from ropespec.conformance.identify.scores import Given, attention_forms
+from ropespec.conformance.identify.scores import Given, Turn, attention_forms, grouped_forms
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.subject.session import (
     Session,
@@ -26,6 +26,7 @@ Forms = Mapping[str, Callable[[], Float]]
 _TOLERANCE = 2e-3
 _DIM = 16
 _PLACES = np.arange(12)
+_ASKED_AT = np.array([[1, 4, 2, 9, 30]] * 2)
 
 
 def find_others(session: Session) -> tuple[tuple[str, str], ...]:
@@ -286,7 +287,7 @@ def _attention(session: Session, name: str, base: float) -> str:
     rng = np.random.default_rng(67)
     shape = (2, 5, 2, _DIM)
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for _ in range(3))
-    positions = np.array([[1, 4, 2, 9, 30]] * 2)
+    positions = _ASKED_AT
     layout = session.profile.layouts[0]
     where = positions[0] if session.profile.shared_positions else positions
     mask = np.tril(np.ones((5, 5), dtype=bool))
@@ -312,7 +313,31 @@ def _attention(session: Session, name: str, base: float) -> str:
     whole, with_empty = words
     if whole == "right" and with_empty != "right":
         return "empty row" if with_empty == "unknown" else with_empty
-    return whole
+    return _grouped(session, name, base, turn) or whole if whole in ("right", "unknown") else whole
+
+
+def _grouped(session: Session, name: str, base: float, turn: Turn) -> str:
+    """Ask for six heads of q on two of k and v, and for values half as wide.
+
+    Returns a known mistake, or nothing.
+    """
+    rng = np.random.default_rng(71)
+    shapes = ((2, 5, 6, _DIM), (2, 5, 2, _DIM), (2, 5, 2, _DIM // 2))
+    q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    mask = np.tril(np.ones((5, 5), dtype=bool))
+    where = _ASKED_AT[0] if session.profile.shared_positions else _ASKED_AT
+    keywords = {
+        "query_positions": where,
+        "key_positions": where,
+        "interleaved": session.profile.layouts[0],
+        "base": base,
+        "mask": mask[None, None],
+    }
+    got = _call(session, name, (q, k, v), keywords)
+    if len(got) != 2:
+        return ""  # no more than equal sizes is asked of every subject
+    word = _matched(got, grouped_forms(Given(q, k, v, mask, turn)))
+    return word if word in ("other groups", "groups in turn", "scaled by the values") else ""
 
 
 def _matched(got: tuple[Float, ...], forms: Mapping[str, Callable[[], tuple[Float, Float]]]) -> str:

@@ -24,6 +24,7 @@ _PARTS = {
     "H=1": (_BATCH, _SEQ, 1),
     "S=2": (_BATCH, 2, _HEADS),
     "B=2": (2, _SEQ, _HEADS),
+    "B=3": (3, _SEQ, _HEADS),
     "H=2": (_BATCH, _SEQ, 2),
     "S=H": (_BATCH, 3, 3),
     "B=S": (4, 4, _HEADS),
@@ -32,6 +33,8 @@ _PARTS = {
     "S=H=1": (_BATCH, 1, 1),
     "B=S=H=1": (1, 1, 1),
 }
+_MANY = 100  # rows of six tokens; a block of a kernel has up to 256 of either
+_MANY_HEADS = 61  # packs of two, four or eight leave a rest
 _FEW = ("S=1", "B=1", "H=1", "S=H")
 _COMBINED = ("B=S=1", "S=H=1", "B=S=H=1")
 
@@ -63,7 +66,7 @@ def tolerance_of(dtype: str) -> float:
 def find_paths(probe: Probe, dim: int, sources: Sources, model: Model | None) -> tuple[Path, ...]:
     """Compare parts of a call with calls of the parts."""
     if sources.tokens is not Source.OWN:
-        restart = _restart(probe, dim) if sources.tokens is Source.OTHER else None
+        restart = _restart(probe, dim, model) if sources.tokens is Source.OTHER else None
         return () if restart is None else (restart,)
     own_rows = sources.rows is Source.OWN
     rng = np.random.default_rng(23)
@@ -76,24 +79,48 @@ def find_paths(probe: Probe, dim: int, sources: Sources, model: Model | None) ->
     whole = probe.rotate(x, positions)
     if whole.y is None:
         return (Path("four rows", "all", "raises"),)
+    if (run := _ends(probe, dim, model)) is not None:
+        return (run,)  # any part may happen to have such ends
+    found = _compared(probe, model, sources, x, positions, whole.y)
+    found += [_long(probe, dim, model), _restart(probe, dim, model), *_grid(probe)]
+    found += _many(probe, dim) if own_rows else []
+    found += _dtypes(probe, model, x, positions, whole.y)
+    return tuple(path for path in found if path is not None)
+
+
+def _compared(
+    probe: Probe,
+    model: Model | None,
+    sources: Sources,
+    x: Float,
+    positions: NDArray[np.integer],
+    whole: Float,
+) -> list[Path | None]:
+    """Compare parts of a call with calls of the parts."""
     found: list[Path | None] = []
     for name, (b, s, h) in _parts(probe).items():
         if any(path is not None for path in found) and name in _COMBINED:
             continue  # told by its parts
         part = probe.rotate(x[:b, :s, :h], positions[:b, :s])
         path = _compare(
-            name, part.y, whole.y[:b, :s, :h], x[:b, :s, :h], positions[:b, :s], probe, model
+            name, part.y, whole[:b, :s, :h], x[:b, :s, :h], positions[:b, :s], probe, model
         )
         if name == "S=1" and path is not None and (path.which, path.what) == ("all", "other"):
             path = replace(path, what=_frequencies(probe, sources, model))
         found.append(path)
-    found += [_long(probe, dim, model), _restart(probe, dim), *_grid(probe)]
+    return found
+
+
+def _dtypes(
+    probe: Probe, model: Model | None, x: Float, positions: NDArray[np.integer], whole: Float
+) -> list[Path | None]:
+    """Compare a call with the same in each other dtype that is claimed."""
+    found = []
     for dtype in probe.session.profile.dtypes:
-        if dtype != probe.dtype:
-            typed = probe.rotate(x, positions, dtype=dtype)
-            if typed.y is not None:
-                found.append(_compare(dtype, typed.y, whole.y, x, positions, probe, model, dtype))
-    return tuple(path for path in found if path is not None)
+        typed = None if dtype == probe.dtype else probe.rotate(x, positions, dtype=dtype).y
+        if typed is not None:
+            found.append(_compare(dtype, typed, whole, x, positions, probe, model, dtype))
+    return found
 
 
 def _largest(probe: Probe) -> int:
@@ -141,15 +168,84 @@ def _long(probe: Probe, dim: int, model: Model | None) -> Path | None:
     )
 
 
-def _restart(probe: Probe, dim: int) -> Path | None:
-    """Let positions fall back to 0 in the middle of a row, as in packed documents."""
+def _ends(probe: Probe, dim: int, model: Model | None) -> Path | None:
+    """Let positions look like a run at their ends alone, and compare with a longer row."""
+    x = np.random.default_rng(61).standard_normal((1, 7, 2, dim))
+    for where in ((20, 3, 14, 7, 11, 25, 2), (8, 9, 19, 4, 23, 6, 15)):
+        positions = np.array([where])
+        row, longer = probe.rotate(x[:, :6], positions[:, :6]).y, probe.rotate(x, positions).y
+        if row is None or longer is None:
+            return None
+        name = "ends of a run"
+        path = _compare(name, row, longer[:, :6], x[:, :6], positions[:, :6], probe, model)
+        if path is not None and path.what in ("from the first", "not a number"):
+            return path
+    return None
+
+
+def _restart(probe: Probe, dim: int, model: Model | None) -> Path | None:
+    """Let positions fall back to 0 in the middle of a row, as in packed documents.
+
+    What counts on is told by a second part that begins with the position that would follow.
+    """
     x = np.random.default_rng(59).standard_normal((1, 6, 2, dim))
     where = np.array([[3, 4, 5, 0, 1, 2]])
     row, second = probe.rotate(x, where).y, probe.rotate(x[:, 3:], where[:, 3:]).y
     if row is None or second is None:
         return None
-    alike = np.abs(row[:, 3:] - second).max() <= tolerance_of(probe.dtype) * np.abs(x).max()
-    return None if alike else Path("back to 0", "all", "counts on")
+    limit = tolerance_of(probe.dtype) * np.abs(x).max()
+    if np.abs(row[:, 3:] - second).max() <= limit:
+        return None
+    if model is None or not model.usable:
+        return Path("back to 0", "all", "other")
+    on = model.turn(x[:, 3:4], where[:, 2:3] + 1)
+    counts = np.abs(row[:, 3:4] - on).max() <= limit
+    return Path("back to 0", "all", "counts on" if counts else "other")
+
+
+def _many(probe: Probe, dim: int) -> list[Path | None]:
+    """Compare many tokens, rows and heads at once with calls of a few."""
+    if probe.session.profile.array == "jax" or probe.manner.axes == "shd":
+        return []
+    rng = np.random.default_rng(67)
+    x = rng.standard_normal((_MANY, _SEQ, 2, dim)).astype(np.float32).astype(np.float64)
+    positions = rng.integers(0, _largest(probe), (_MANY, _SEQ))
+    parts = [
+        probe.rotate(x[k : k + _BATCH], positions[k : k + _BATCH]).y
+        for k in range(0, _MANY, _BATCH)
+    ]
+    if any(part is None for part in parts):
+        return []
+    few = np.concatenate([part for part in parts if part is not None])
+    line = probe.rotate(x.reshape(1, -1, 2, dim), positions.reshape(1, -1)).y
+    rows = probe.rotate(x, positions).y
+    found = [_beyond(probe, "S", line, few.reshape(1, -1, 2, dim)), _beyond(probe, "B", rows, few)]
+    if found == [None, None]:
+        lines = probe.rotate(x.reshape(_BATCH, -1, 2, dim), positions.reshape(_BATCH, -1)).y
+        found = [_beyond(probe, "S", lines, few.reshape(_BATCH, -1, 2, dim))]
+    heads = x[:_BATCH, :1].reshape(1, 1, -1, dim)  # all tokens of one position, as heads
+    wide = np.tile(heads, (1, _SEQ, 8, 1))[:, :, :_MANY_HEADS]
+    where = positions[:1]
+    narrow = probe.rotate(wide[:, :, : heads.shape[2]], where).y
+    much = probe.rotate(wide, where).y
+    if narrow is not None:
+        found.append(_beyond(probe, "H", much, np.tile(narrow, (1, 1, 8, 1))[:, :, :_MANY_HEADS]))
+    return found
+
+
+def _beyond(probe: Probe, axis: str, got: Float | None, right: Float) -> Path | None:
+    """Look along an axis for the first place that comes out otherwise in a large call."""
+    along = "BSH".index(axis)
+    name = f"{axis}={right.shape[along]}"
+    if got is None:
+        return Path(name, "all", "raises")
+    other = tuple(k for k in range(4) if k != along)
+    limit = tolerance_of(probe.dtype) * np.abs(right).max()
+    off = ~(np.abs(got - right).max(axis=other) <= limit)
+    if not off.any():
+        return None
+    first = int(np.argmax(off))
+    return Path(name, "some", "second block" if first >= 8 else "other")
 
 
 def _grid(probe: Probe) -> list[Path | None]:

@@ -1,19 +1,22 @@
 """Attention in its right form and in the wrong ones that are known."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Given", "attention_forms"]
+__all__ = ["Given", "Turn", "attention_forms", "grouped_forms"]
 
 Float = NDArray[np.float64]
 
 
-class _Turn(Protocol):
-    def __call__(self, x: Float, factor: float, other: bool = False) -> Float: ...
+class Turn(Protocol):
+    """Rotates x by the positions of a call times a factor, in the other layout on demand."""
+
+    def __call__(self, x: Float, factor: float, other: bool = False) -> Float:
+        """Return x turned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Given:
     k: NDArray[np.floating]
     v: NDArray[np.floating]
     mask: NDArray[np.bool_]
-    turn: _Turn
+    turn: Turn
 
 
 def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]]:
@@ -86,6 +89,27 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
         "empty row: mean": lambda: out(_softmax(np.where(mask, plain(), -1e9))),
         "empty row: not a number": lambda: _not_a_number(out(masked(plain())), mask),
     }
+
+
+def grouped_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]]:
+    """Return forms for more heads of q than of k and v, and for values of another width."""
+    heads, groups = given.q.shape[2], given.k.shape[2]
+    h = np.arange(heads)
+    maps = {
+        "right": h // (heads // groups),
+        "other groups": np.minimum(h // groups, groups - 1),
+        "groups in turn": h % groups,
+    }
+
+    def spread(index: NDArray[np.intp]) -> Given:
+        return replace(given, k=given.k[:, :, index], v=given.v[:, :, index])
+
+    forms = {name: attention_forms(spread(index))["right"] for name, index in maps.items()}
+    ratio = given.q.shape[-1] / given.v.shape[-1]
+    wider = replace(given, q=(given.q * np.sqrt(ratio)).astype(given.q.dtype))
+    plain = replace(wider, k=given.k[:, :, maps["right"]], v=given.v[:, :, maps["right"]])
+    forms["scaled by the values"] = attention_forms(plain)["right"]
+    return forms
 
 
 def _softmax(raw: Float) -> Float:

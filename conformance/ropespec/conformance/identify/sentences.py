@@ -14,6 +14,7 @@ _PAIRINGS = {
     Pairing.CROSSING_HEADS: "Components of different heads turn together.",
     Pairing.NONE: "No two components turn together.",
     Pairing.OTHER: "The components that turn together follow no known convention.",
+    Pairing.PERMUTED: "Pairs are turned and come back in other places.",
     Pairing.DEINTERLEAVED: "Pairs 2i, 2i+1 are turned and come back as i, i+d/2.",
 }
 _BLOCKS = {
@@ -21,6 +22,7 @@ _BLOCKS = {
     Block.LOST_SINE: "Each component is multiplied by a cosine; the sine is missing.",
     Block.LOST_MINUS: "Each pair is multiplied by [[c, s], [s, c]]: a minus is missing.",
     Block.OVERWRITTEN: "The second member is made from the first one already overwritten.",
+    Block.EXCHANGED: "Each pair is rotated and its members change places.",
     Block.UNEQUAL: "The two members of a pair meet two different angles.",
     Block.PARTLY: "Most pairs are rotated; some are multiplied by another matrix.",
     Block.OTHER: "The matrix of a pair is no rotation.",
@@ -34,6 +36,11 @@ _SOURCES = {
     Source.LARGEST: "The extreme of the batch turns all rows.",
     Source.HEAD: "The index of the head takes the place of the position.",
     Source.STALE: "The positions of an earlier call of the same length are used.",
+    Source.FIRST_PART: "The sequence is cut in parts; the positions of the first turn them all.",
+    Source.LOCAL: "The sequence is cut in parts; tokens are counted from the start of each.",
+    Source.MOVED: "Each is turned by the position of another token.",
+    Source.TAKEN: "Each is turned by the position of one other token or row, not by its own.",
+    Source.LEFT: "Some tokens are turned by their own position, others come back as they were.",
     Source.SHARED: "One vector of positions serves the whole batch.",
     Source.OTHER: "They follow the positions given in no simple way.",
     Source.UNEVEN: "Tokens of one position are turned differently.",
@@ -53,6 +60,8 @@ def _axes(value: Any) -> str:  # noqa: ANN401  # as Fact.value
 def _scheme(value: Any) -> str:  # noqa: ANN401  # as Fact.value
     if value == "unscaled":
         return "The frequencies are one geometric ladder."
+    if str(value).startswith("frequencies"):
+        return f"No ladder as it should be: {value}."
     return f"The frequencies are no single ladder; the nearest known scheme is {value}."
 
 
@@ -68,6 +77,10 @@ def _largest(value: Any) -> str:  # noqa: ANN401  # as Fact.value
         "identity": f"Positions from {limit} on are not turned.",
         "raises": f"It raises beyond {limit}, the largest that was accepted.",
         "range": f"From about {limit} on the length grows or is no number.",
+        "filled": f"Positions from {limit} on come back as zero or as no number.",
+        "holes": f"Single positions, {limit} first, come back as zero or as no number.",
+        "gain": f"Lengths carry a factor from about {limit} on.",
+        "company": f"{limit} is turned otherwise in a row than next to {limit - 1}.",
         "garbage": f"From {limit} on the angles fit no position.",
     }
     return said[policy]
@@ -111,6 +124,7 @@ _SENTENCES: Mapping[Name, Callable[[Any], str]] = {
     Name.ROWS: lambda v: f"Rows: {_SOURCES[v]}",
     Name.TOKENS: lambda v: f"Tokens: {_SOURCES[v]}",
     Name.HEADS: lambda v: f"Equal heads come back {v}.",
+    Name.REACH: lambda v: f"A component of x shows in: {v}.",
     Name.PATHS: _paths,
     Name.HISTORY: lambda v: f"Left behind by earlier calls: {v}.",
     Name.NEGATIVE: lambda v: f"Positions below zero: {v}.",

@@ -15,7 +15,13 @@ from ropespec.conformance.identify.operator import (
 )
 from ropespec.conformance.identify.probe import Probe
 
-__all__ = ["after_far", "after_other_dtype", "baked_length", "repeated"]
+__all__ = [
+    "after_far",
+    "after_other_dtype",
+    "baked_length",
+    "follows_first_width",
+    "repeated",
+]
 
 Float = NDArray[np.float64]
 
@@ -32,7 +38,9 @@ def _others(probe: Probe) -> tuple[str, ...]:
 def after_other_dtype(
     probe: Probe, reader: Reader, channels: Channels, before: Blocks, used: tuple[int, ...]
 ) -> str | None:
-    """Return what a call in another dtype leaves: `dtype`, `other`, or None.
+    """Return what a call in another dtype leaves: `dtype`, `other`, `width n`, or None.
+
+    `width n` is left by no call: at that head_dim the table is coarse from the start.
 
     At a length that has not been used before, at one longer than any so far, and at a head_dim
     that is not among those `used`.
@@ -76,8 +84,33 @@ def _table_of_first_dtype(probe: Probe, reader: Reader, used: tuple[int, ...]) -
             return None
         blocks = read_blocks(reader, channels, NEAR)
         if blocks is not None and on_grid(blocks.matrix[..., 0].ravel()):
-            return "dtype"
+            return "dtype" if _fine_alone(probe, reader, channels) else f"width {dim}"
     return None
+
+
+def _fine_alone(probe: Probe, reader: Reader, channels: Channels) -> bool:
+    """Whether a fresh subject that was called in this dtype alone is fine at this head_dim."""
+    if not hasattr(probe.session, "refresh"):
+        return True
+    probe.session.refresh()
+    blocks = read_blocks(reader, channels, NEAR)
+    return blocks is not None and not on_grid(blocks.matrix[..., 0].ravel())
+
+
+def follows_first_width(reader: Reader, other: Channels) -> bool | None:
+    """Whether the angles at another head_dim are others if a fresh subject meets it first.
+
+    Returns None where the subject cannot be started afresh.
+    """
+    session = reader.probe.session
+    if not hasattr(session, "refresh"):
+        return None
+    before = read_blocks(reader, other, NEAR)
+    session.refresh()
+    after = read_blocks(reader, other, NEAR)
+    if before is None or after is None:
+        return None
+    return bool(np.abs(after.matrix - before.matrix).max() > 1e-3)
 
 
 def repeated(probe: Probe, dim: int) -> str | None:
@@ -86,7 +119,7 @@ def repeated(probe: Probe, dim: int) -> str | None:
     x = constant((1, count, 2, dim), seed=3)
     where = np.arange(count)[None]
     one, two = probe.rotate(x, where).y, probe.rotate(x, where).y
-    if one is None or two is None or np.abs(one - two).max() < 1e-4:
+    if one is None or two is None or np.abs(one - two).max() < 1e-5:
         return None
     if np.abs(two[:, : count // 2] - one[:, ::2]).max() < 1e-3:
         return "turned again"
@@ -99,10 +132,11 @@ def repeated(probe: Probe, dim: int) -> str | None:
 
 
 def baked_length(probe: Probe, dim: int) -> str | None:
-    """Return which tokens are turned otherwise in a longer call: `length`, `last`, `some`, or None.
+    """Return which tokens are turned otherwise in a longer call; None if all are turned alike.
 
     They are compared with calls of two tokens. `length` are all those beyond a length that stays
-    the same from call to call.
+    the same from call to call, `last` is the last one always, `odd` are some of an odd number of
+    tokens alone, `some` any others; `other` if the calls of two tokens are wrong themselves.
     """
     few: list[Float] = []
     for p in range(0, _LENGTHS[-1], 2):
@@ -122,11 +156,17 @@ def baked_length(probe: Probe, dim: int) -> str | None:
     odd = {count: bad for count, bad in wrong.items() if bad}
     if not odd:
         return None
+    if any(np.array_equal(few[k], few[j]) for k in range(len(few)) for j in range(k)):
+        return "other"  # calls at other positions came out alike: they are not right themselves
     start = min(min(bad) for bad in odd.values())
-    if len(odd) > 1 and all(
-        bad == list(range(start, count)) for count, bad in wrong.items() if count > start
+    if (
+        start
+        and len(odd) > 1
+        and all(bad == list(range(start, count)) for count, bad in wrong.items() if count > start)
     ):
         return "length"
+    if all(count % 2 for count in odd):
+        return "odd"
     return "last" if all(bad == [count - 1] for count, bad in wrong.items()) else "some"
 
 

@@ -45,20 +45,24 @@ def nothing(view: View) -> Iterator[Diagnosis]:
         yield named("A3", 0.5)
 
 
+_TOKENS = {
+    Source.COUNTED: ("P1", 0.95),
+    Source.ONE: ("P4", 0.95),
+    Source.STALE: ("C1", 0.95),
+    Source.FROM_FIRST: ("counted from the first position", 0.8),
+    Source.FIRST_PART: ("B3", 0.95),
+    Source.LOCAL: ("local positions", 0.95),
+    Source.MOVED: ("positions not reordered", 0.9),
+    Source.LEFT: ("tokens left out", 0.8),
+    Source.TAKEN: ("turned by the position of another", 0.9),
+}
+
+
 def sources(view: View) -> Iterator[Diagnosis]:
     """Positions taken from elsewhere."""
     tokens, rows = view.value(Name.TOKENS), view.value(Name.ROWS)
-    match tokens:
-        case Source.COUNTED:
-            yield named("P1", 0.95)
-        case Source.ONE:
-            yield named("P4", 0.95)
-        case Source.STALE:
-            yield named("C1", 0.95)
-        case Source.FROM_FIRST:
-            yield named("counted from the first position", 0.8)
-        case _:
-            pass
+    if tokens in _TOKENS:
+        yield named(*_TOKENS[tokens])
     plain = tokens is Source.OWN and view.value(Name.PAIRING) is not Pairing.CROSSING_HEADS
     if plain and view.value(Name.HEADS) == "differ":
         yield named("heads turned differently", 0.7)
@@ -78,6 +82,8 @@ def pairing(view: View) -> Iterator[Diagnosis]:
     match found:
         case Pairing.CROSSING_HEADS:
             yield named("X3", 0.95)
+        case Pairing.PERMUTED:
+            yield named("pairs in another order", 0.9)
         case Pairing.DEINTERLEAVED:
             yield named("L3", 0.95)
         case Pairing.HALF_OF_HEAD if view.claimed.rotary_dim is not None:
@@ -99,6 +105,8 @@ def block(view: View) -> Iterator[Diagnosis]:
             yield named("lost minus", 0.9)
         case Block.OVERWRITTEN:
             yield named("M2", 0.95)
+        case Block.EXCHANGED:
+            yield named("pairs in another order", 0.9, "its members change places")
         case Block.UNEQUAL:
             yield named("L2", 0.9)
         case Block.PARTLY:
@@ -114,7 +122,7 @@ def block(view: View) -> Iterator[Diagnosis]:
 def width(view: View) -> Iterator[Diagnosis]:
     """How many components turn, and where."""
     turning, dim = view.value(Name.ROTARY_DIM), view.value(Name.HEAD_DIM)
-    unread = view.value(Name.PAIRING) in (Pairing.NONE, Pairing.OTHER)
+    unread = view.value(Name.PAIRING) in (Pairing.NONE, Pairing.OTHER, Pairing.PERMUTED)
     asked = view.claimed.rotary_dim
     if view.value(Name.PAIRING) is Pairing.OTHER and asked is not None:
         if turning == 1 << (asked - 1).bit_length() != asked:
@@ -129,6 +137,8 @@ def width(view: View) -> Iterator[Diagnosis]:
         return
     if view.value(Name.TAIL) == "zeroed":
         yield named("R9", 0.9, "the tail is zero")
+    if view.value(Name.TAIL) == "scaled":
+        yield named("tail scaled", 0.9)
     if view.value(Name.TURNING_END) in ("last", "middle"):
         yield named("R9", 0.9, f"the {view.value(Name.TURNING_END)} components turn")
     if turning == claimed:

@@ -8,7 +8,10 @@ from ropespec.conformance.identify.catalogue import CATALOGUE, UNLISTED
 from ropespec.conformance.identify.facts import Diagnosis, Identification, Name
 from ropespec.conformance.profile import Profile
 
-__all__ = ["Rule", "View", "named"]
+__all__ = ["NEITHER", "Rule", "View", "named"]
+
+NEITHER = 0.5
+"""The certainty of each of two mistakes that cannot be told apart."""
 
 
 @dataclass(frozen=True, slots=True)

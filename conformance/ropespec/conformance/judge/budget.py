@@ -68,6 +68,12 @@ class Machine:
             return cls(power=11.0, trigonometry=4.0, flushes=True)
         return cls(flushes=array == "jax")
 
+    def flushed(self, dtype: str) -> float:
+        """Return the magnitude below which a number of this dtype may become zero; 0 for none."""
+        if not self.flushes:
+            return 0.0
+        return _NORMAL["float32" if dtype == "float16" else dtype]  # it is computed in float32
+
 
 class Pairs(NamedTuple):
     """Rotated pairs and where they came from; all arrays broadcast to (B, S, H, r/2)."""

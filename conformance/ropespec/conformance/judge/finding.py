@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.conformance.case import Case
 from ropespec.conformance.judge.rotation import error_ratios
 
 __all__ = ["Call", "Finding", "broken", "compare", "held", "worst"]
@@ -49,6 +50,8 @@ class Finding:
         The call that shows it.
     general : bool
         Whether the failure points at no mistake in particular.
+    case : Case or None
+        The case that shows it, where the check made one of its own from the one that was drawn.
     """
 
     ratio: float
@@ -59,6 +62,7 @@ class Finding:
     budget: float | None = None
     call: Call | None = None
     general: bool = False
+    case: Case | None = None
 
     @property
     def passed(self) -> bool:

@@ -14,6 +14,7 @@ __all__ = [
     "UNIT_ROUNDOFF",
     "Precision",
     "arithmetic_dtype",
+    "keeps",
     "ladder",
     "legitimate",
 ]
@@ -140,6 +141,12 @@ _LEGITIMATE = {
 def arithmetic_dtype(dtype: str) -> str:
     """Return the dtype of the arithmetic when no class says otherwise (JDG-3)."""
     return "float64" if dtype == "float64" else "float32"
+
+
+def keeps(precision: Precision, dtype: str) -> bool:
+    """Whether every number of `dtype` is one of the arithmetic too, so that 1 * x is x."""
+    arithmetic = precision.arithmetic or arithmetic_dtype(dtype)
+    return arithmetic in (dtype, "float64") or (arithmetic == "float32" and dtype != "float64")
 
 
 def legitimate(dtype: str, declared: str | None = None) -> tuple[Precision, ...]:

@@ -82,6 +82,25 @@ class Rotation:
         y = from_pairs(y1, y2, tail, interleaved=interleaved)
         return cls(y, pairs, tail, interleaved, x.dtype.name)
 
+    @classmethod
+    def by_tables(
+        cls, x: NDArray[Any], cos: NDArray[Any], sin: NDArray[Any], *, interleaved: bool
+    ) -> "Rotation":
+        """Turn x of shape (B, S, H, D) by tables of shape (S, r/2) or (B, S, r/2), as they are.
+
+        The tables need not lie on the unit circle, so nothing but abs(x1 C) + abs(x2 S) itself
+        bounds the products.
+        """
+        dim = 2 * cos.shape[-1]
+        exact = x.astype(np.float64)
+        c, s = (part.astype(np.float64)[..., None, :] for part in (cos, sin))
+        x1, x2 = pairs_of(exact, dim, interleaved=interleaved)
+        zero = np.zeros(dim // 2)
+        pairs = Pairs(x1, x2, c, s, zero, zero, 4.0 * max(np.abs([c, s]).max(initial=0.0), 1.0))
+        tail = exact[..., dim:]
+        y = from_pairs(x1 * c - x2 * s, x1 * s + x2 * c, tail, interleaved=interleaved)
+        return cls(y, pairs, tail, interleaved, x.dtype.name)
+
     def budget(self, precision: Precision, machine: Machine) -> Budget:
         """Bound the error of the turning components under a class."""
         return budget(self.pairs, precision, self.dtype, machine)

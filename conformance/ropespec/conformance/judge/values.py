@@ -75,7 +75,8 @@ def make_values(
     ----------
     kind : str
         One of `VALUES`. `null` makes one member of each rotated pair almost zero, so that the
-        rounding of the result cannot hide errors of the angle or of the table.
+        rounding of the result cannot hide errors of the angle or of the table. `heavy` spreads
+        magnitudes up to 2^14 for float16 and 2^60 for the others.
     shape : tuple of int
         Shape.
     dtype : str
@@ -97,7 +98,9 @@ def make_values(
         case "null":
             x = _null(x, target, positions, interleaved=interleaved, base=base, dim=rotary_dim)
         case "heavy":
-            x = np.clip(x * np.exp(1.5 * rng.standard_normal(shape)), -1e3, 1e3)
+            # A turn may lengthen a component by sqrt(2), and some take the square of it.
+            top = 14 if dtype == "float16" else 60
+            x = np.clip(x * 2.0 ** rng.uniform(0, top, shape), -(2.0**top), 2.0**top)
         case "subnormal":
             tiny = {"float64": 2.0**-1030, "float16": 2.0**-18}.get(dtype, 2.0**-130)
             x = x * tiny

@@ -17,6 +17,7 @@ __all__ = [
     "overlap",
     "read",
     "results",
+    "same_place",
     "spread",
 ]
 
@@ -114,6 +115,25 @@ def _memory(array: Any) -> tuple[str, int, int] | None:  # noqa: ANN401  # as in
     return None
 
 
+def same_place(first: Any, second: Any) -> bool:  # noqa: ANN401  # arrays of any framework
+    """Whether two arrays are one: the same elements at the same addresses."""
+    place = _place(first)
+    return first is second or (place is not None and place == _place(second))
+
+
+def _place(array: Any) -> tuple[Any, ...] | None:  # noqa: ANN401  # as in same_place
+    """Return what says where an array lies: address, shape, strides, dtype."""
+    framework = framework_of(array)
+    shape = tuple(getattr(array, "shape", ()))
+    if framework == "numpy" and isinstance(array, np.ndarray):
+        return (array.__array_interface__["data"][0], shape, array.strides, array.dtype)
+    if framework == "torch":
+        return (array.data_ptr(), shape, array.stride(), array.dtype)
+    if framework == "cupy":
+        return (array.data.ptr, shape, array.strides, array.dtype)
+    return None
+
+
 def spread(values: np.ndarray) -> np.ndarray:
     """Return a buffer of which `carve` is a view with these values.
 
@@ -170,6 +190,12 @@ class Returned:
             except Exception as error:  # noqa: BLE001  # each framework has its own
                 description = f"{description} that cannot be read: {type(error).__name__}"
         return cls(_as_numbers(item), type(item).__name__, "", "", description)
+
+    def described_beside(self, claimed: str) -> str:
+        """Return the description, with the framework where another one is claimed."""
+        if self.framework in ("", claimed):
+            return self.description
+        return self.description.replace("an array", f"a {self.framework} array", 1)
 
 
 def results(value: object) -> list[object]:

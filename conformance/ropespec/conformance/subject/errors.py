@@ -2,6 +2,7 @@
 
 __all__ = [
     "NotDifferentiable",
+    "NotPossible",
     "SubjectCrashed",
     "SubjectError",
     "SubjectRaised",
@@ -83,3 +84,7 @@ class SubjectTimeout(SubjectError):  # noqa: N818  # as SubjectRaised
 
 class NotDifferentiable(SubjectError):  # noqa: N818  # as SubjectRaised
     """There is no way to take a gradient through this subject."""
+
+
+class NotPossible(SubjectError):  # noqa: N818  # as SubjectRaised
+    """A transform that the framework or the subject refuses; a refusal is no wrong number."""

@@ -75,6 +75,8 @@ class Framework:
 
     name = "numpy"
     has_strides = True
+    transforms: str | None = None
+    """The module that has its transforms, if it has any."""
 
     def __init__(self, device: str | None) -> None:
         if device not in (None, "cpu"):
@@ -123,6 +125,7 @@ class Framework:
 
 class _Torch(Framework):
     name = "torch"
+    transforms = "torch_transforms"
 
     def __init__(self, device: str | None) -> None:
         self._torch = importlib.import_module("torch")
@@ -159,6 +162,7 @@ class _Torch(Framework):
 class _Jax(Framework):
     name = "jax"
     has_strides = False
+    transforms = "jax_transforms"
 
     def __init__(self, device: str | None) -> None:
         self._jax = importlib.import_module("jax")

@@ -18,10 +18,13 @@ from ropespec.conformance.subject.target import Target, did_you_mean
 from ropespec.spec.api import FUNCTIONS
 from ropespec.spec.errors import describe
 
-__all__ = ["KEYWORDS", "Found", "find"]
+__all__ = ["KEYWORDS", "OUT", "VJP", "Found", "find"]
 
 KEYWORDS = ("interleaved", "base", "rotary_dim")
 """The keywords a function may or may not take."""
+
+OUT = "out"
+"""The keyword of a function that writes into memory it is given (ROT-23)."""
 
 VJP = "apply_rotary_vjp"
 _NAMES = (*(name for names in FUNCTIONS.values() for name in names), VJP)
@@ -36,7 +39,7 @@ class Found:
     functions : mapping of str to callable
         What it offers, by API name.
     keywords : mapping of str to list of str
-        Which of `KEYWORDS` each of them takes.
+        Which of `KEYWORDS` each of them takes, and `OUT` if it names it.
     profile : dict or None
         Its `PROFILE`, as JSON values.
     root : str
@@ -194,9 +197,12 @@ def _keywords(function: Callable[..., Any], *, bare: bool) -> list[str]:
         return [] if bare else list(KEYWORDS)
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     takes_any = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values())
+    named = [
+        name for name in (*KEYWORDS, OUT) if name in parameters and parameters[name].kind in kinds
+    ]
     if takes_any and not bare:
-        return list(KEYWORDS)
-    return [name for name in KEYWORDS if name in parameters and parameters[name].kind in kinds]
+        return [*KEYWORDS, *(name for name in named if name == OUT)]
+    return named
 
 
 def _nothing(found: object, target: Target) -> str:

@@ -18,7 +18,7 @@ class Offer:
     name : str
         Its name in the API.
     keywords : frozenset of str
-        Those of `interleaved`, `base` and `rotary_dim` that it takes.
+        Those of `interleaved`, `base`, `rotary_dim` and `out` that it takes.
     """
 
     name: str
@@ -51,6 +51,10 @@ class Reply:
         Time inside the subject.
     reused : tuple of bool
         Whether each result lies in the memory of a result of the call before.
+    is_out : bool
+        Whether the one result is the memory that was given as `out`.
+    outside : bool
+        Whether the call wrote beside `out`, into the gaps of its buffer.
     """
 
     values: tuple[np.ndarray, ...]
@@ -62,6 +66,8 @@ class Reply:
     aliases: tuple[bool, ...]
     seconds: float
     reused: tuple[bool, ...] = ()
+    is_out: bool = False
+    outside: bool = False
 
     @classmethod
     def of(cls, frame: Frame) -> "Reply":
@@ -77,6 +83,8 @@ class Reply:
             aliases=tuple(row["alias"] for row in table),
             seconds=frame.header["seconds"],
             reused=tuple(row["reused"] for row in table),
+            is_out=frame.header.get("is_out", False),
+            outside=frame.header.get("outside", False),
         )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.errors import (
     NotDifferentiable,
+    NotPossible,
     SubjectCrashed,
     SubjectError,
     SubjectRaised,
@@ -23,13 +24,14 @@ from ropespec.conformance.subject.errors import (
     TargetUnusable,
 )
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
+from ropespec.conformance.subject.loaded import LOAD_TIMEOUT, Loaded, load, require_done
 from ropespec.conformance.subject.process import WorkerProcess
 from ropespec.conformance.subject.reply import Offer, Reply, Rotated
-from ropespec.conformance.subject.target import parse
 
 __all__ = [
     "Loaded",
     "NotDifferentiable",
+    "NotPossible",
     "Offer",
     "Reply",
     "Rotated",
@@ -43,104 +45,8 @@ __all__ = [
     "load",
 ]
 
-LOAD_TIMEOUT = 60.0
 CALL_TIMEOUT = 30.0
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class Loaded:
-    """A target that has been imported in a worker, waiting for its profile.
-
-    Attributes
-    ----------
-    target : str
-        As given.
-    is_builtin : bool
-        Whether it is a backend of this project.
-    profile_mapping : mapping or None
-        Its `PROFILE`.
-    offers : mapping of str to Offer
-        The functions it offers.
-    """
-
-    def __init__(
-        self,
-        target: str,
-        folder: Path,
-        worker: WorkerProcess,
-        answer: Mapping[str, Any],
-        *,
-        is_builtin: bool,
-    ) -> None:
-        self.target = target
-        self.is_builtin = is_builtin
-        self.profile_mapping: Mapping[str, Any] | None = answer["profile"]
-        self.offers: Mapping[str, Offer] = MappingProxyType(
-            {name: Offer(name, frozenset(words)) for name, words in answer["offers"].items()}
-        )
-        self.folder = folder
-        self._worker: WorkerProcess | None = worker
-
-    def take_worker(self) -> WorkerProcess | None:
-        """Hand over the worker in which it was imported; None if that has been done."""
-        worker, self._worker = self._worker, None
-        return worker
-
-    def close(self) -> None:
-        """End the worker unless a session has taken it."""
-        worker = self.take_worker()
-        if worker is not None:
-            worker.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-def load(target: str, timeout: float = LOAD_TIMEOUT, *, folder: Path | None = None) -> Loaded:
-    """Import a target in a worker of its own.
-
-    Parameters
-    ----------
-    target : str
-        `numpy`, `torch`, `jax`, `cupy`, `package.module:attribute` or `path/to/file.py:attribute`.
-    timeout : float
-        Seconds for the import.
-    folder : Path, optional
-        The working directory of the worker, which is importable; the current one by default.
-
-    Returns
-    -------
-    Loaded
-        For `Session`, which goes on with the same worker.
-
-    Raises
-    ------
-    TargetUnusable
-        With one line that says why.
-    """
-    home = Path(folder or os.getcwd())  # noqa: PTH109  # as the user sees it
-    parsed = parse(target, home)
-    worker = WorkerProcess(home)
-    try:
-        request = {"do": "load", "target": target}
-        answer = worker.ask(request, timeout=timeout, doing="while it was imported").header
-        _require_done(target, answer)
-    except SubjectError as error:
-        worker.close(kill=True)
-        message = f"{parsed.place} cannot be imported: {error.message}{_last_word(error)}"
-        raise TargetUnusable(message) from error
-    except BaseException:
-        worker.close(kill=True)
-        raise
-    return Loaded(target, home, worker, answer, is_builtin=parsed.is_builtin)
 
 
 def default_memory_limit() -> int:
@@ -264,11 +170,13 @@ class Session:
         cotangent: np.ndarray,
         *,
         keywords: Mapping[str, Any] = _NOTHING,
+        strided: bool = False,
     ) -> Reply:
         """Return the gradient of <cotangent, function(x, ...)> with respect to x = arrays[0].
 
         By the subject's own `apply_rotary_vjp(cotangent, positions)` if it offers one, otherwise
-        by torch autograd or `jax.vjp`.
+        by torch autograd or `jax.vjp`. With `strided` x and the cotangent are views that are not
+        contiguous.
 
         Raises
         ------
@@ -277,9 +185,71 @@ class Session:
         SubjectError
             As `call`.
         """
-        request, sent = _request("vjp", function, arrays, keywords, strided=False)
+        request, sent = _request("vjp", function, arrays, keywords, strided=strided)
         request["cotangent"] = len(sent)
         return self._ask(request, [*sent, cotangent])
+
+    def into(
+        self,
+        function: str,
+        arrays: Sequence[Any],
+        kind: str,
+        *,
+        keywords: Mapping[str, Any] = _NOTHING,
+        strided: bool = False,
+    ) -> Reply:
+        """Call a function with memory for its result, `out`.
+
+        Parameters
+        ----------
+        function, arrays, keywords, strided
+            As in `call`; x is `arrays[0]`.
+        kind : str
+            Which memory, one of `ropespec.conformance.subject.into.KINDS`.
+
+        Raises
+        ------
+        SubjectError
+            As `call`.
+        """
+        request, sent = _request("into", function, arrays, keywords, strided=strided)
+        request["into"] = kind
+        return self._ask(request, sent)
+
+    def transform(
+        self,
+        transform: str,
+        function: str,
+        arrays: Sequence[Any],
+        extra: Sequence[np.ndarray] = (),
+        *,
+        keywords: Mapping[str, Any] = _NOTHING,
+        axes: Sequence[int | None] = (),
+    ) -> Reply:
+        """Call a function under a transform of its framework.
+
+        Parameters
+        ----------
+        transform : str
+            One of `ropespec.conformance.subject.transforms.TRANSFORMS`.
+        function, arrays, keywords
+            As in `call`.
+        extra : sequence of arrays
+            Tangents or cotangents, as the transform needs them.
+        axes : sequence
+            For vmap the axis of each positional argument, None for one that is not mapped.
+
+        Raises
+        ------
+        NotPossible
+            If the framework has no such transform, or anything is raised under it.
+        SubjectError
+            As `call`.
+        """
+        request, sent = _request("transform", function, arrays, keywords, strided=False)
+        request["transform"], request["axes"] = transform, list(axes)
+        request["extra"] = list(range(len(sent), len(sent) + len(extra)))
+        return self._ask(request, [*sent, *extra])
 
     def rotate(
         self,
@@ -307,7 +277,7 @@ class Session:
         reply = self.call(
             function,
             [sent, positions_for_subject(positions, self.profile)],
-            keywords=self._conventions(function, keywords),
+            keywords=self.conventions(function, keywords),
             strided=strided,
         )
         return self._rotated(reply, sent)
@@ -319,6 +289,7 @@ class Session:
         cotangent: np.ndarray,
         *,
         keywords: Mapping[str, Any] = _NOTHING,
+        strided: bool = False,
         function: str = "apply_rotary",
     ) -> Rotated:
         """Return the gradient of <cotangent, rotate(x, positions)> with respect to x.
@@ -330,7 +301,8 @@ class Session:
             function,
             [sent, positions_for_subject(positions, self.profile)],
             to_subject(cotangent, self.profile),
-            keywords=self._conventions(function, keywords),
+            keywords=self.conventions(function, keywords),
+            strided=strided,
         )
         return self._rotated(reply, sent)
 
@@ -358,7 +330,8 @@ class Session:
     ) -> None:
         self.close()
 
-    def _conventions(self, function: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    def conventions(self, function: str, keywords: Mapping[str, Any] = _NOTHING) -> dict[str, Any]:
+        """Return the keywords of a rotation that a function takes; what is not given is claimed."""
         claimed = {
             "interleaved": self.profile.layouts[0],
             "base": self.profile.base,
@@ -413,7 +386,7 @@ class Session:
         doing = f"while {self.profile.array} was imported"
         try:
             answer = worker.ask(request, timeout=self._load_timeout, doing=doing).header
-            _require_done(self.target, answer)
+            require_done(self.target, answer)
         except SubjectError as error:
             raise TargetUnusable(f"{self.target} cannot be used: {error.message}") from error
         except TargetUnusable:
@@ -449,25 +422,13 @@ def _request(
     return request, sent
 
 
-def _last_word(error: SubjectError) -> str:
-    lines = error.detail.splitlines()
-    fatal = [line for line in lines if line.startswith("Fatal")]
-    return "".join(f"; its last words: {line}" for line in (fatal or lines)[-1:])
-
-
 def _raise_failure(answer: Mapping[str, Any]) -> None:
     kind = answer.get("failed")
     if kind == "raised":
         raise SubjectRaised(tuple(answer["types"]), answer["message"], answer["detail"])
     if kind == "not differentiable":
         raise NotDifferentiable(answer["message"])
+    if kind == "not possible":
+        raise NotPossible(answer["message"])
     if kind is not None:
         raise SubjectError(answer["message"])
-
-
-def _require_done(target: str, answer: Mapping[str, Any]) -> None:
-    if answer.get("failed") == "raised":
-        what = f"{answer['types'][0]}: {answer['message']}"
-        raise TargetUnusable(f"{target} cannot be loaded: {what}")
-    if "failed" in answer:
-        raise TargetUnusable(answer["message"])

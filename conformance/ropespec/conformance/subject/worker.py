@@ -21,12 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from ropespec.conformance.subject.arrays import Returned, overlap, results
-from ropespec.conformance.subject.errors import NotDifferentiable, TargetUnusable
+from ropespec.conformance.subject.arrays import Returned, overlap, results, same_place
+from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible, TargetUnusable
 from ropespec.conformance.subject.frames import Channel, Disconnected
 from ropespec.conformance.subject.frameworks import Argument, Framework, framework_named
-from ropespec.conformance.subject.loading import KEYWORDS, VJP, Found, find
+from ropespec.conformance.subject.into import Place, place
+from ropespec.conformance.subject.loading import KEYWORDS, OUT, VJP, Found, find
 from ropespec.conformance.subject.target import parse
+from ropespec.conformance.subject.transforms import Request, transforms_of
 
 __all__ = ["main"]
 
@@ -38,6 +40,13 @@ Answer = tuple[dict[str, Any], list[np.ndarray]]
 
 class _Refusal(Exception):  # noqa: N818  # not a mistake of the subject
     """A request that cannot be turned into a call."""
+
+
+_KINDS: dict[type, str] = {
+    NotDifferentiable: "not differentiable",
+    NotPossible: "not possible",
+    _Refusal: "refused",
+}
 
 
 class _Worker:
@@ -58,9 +67,8 @@ class _Worker:
             return self._call(request, arrays)
         except TargetUnusable as error:
             return {"failed": "unusable", "message": str(error)}, []
-        except (NotDifferentiable, _Refusal) as error:
-            kind = "refused" if isinstance(error, _Refusal) else "not differentiable"
-            return {"failed": kind, "message": str(error)}, []
+        except (NotDifferentiable, NotPossible, _Refusal) as error:
+            return {"failed": _KINDS[type(error)], "message": str(error)}, []
         except BaseException as error:  # noqa: BLE001  # sys.exit of a subject is no reason to die
             return self._raised(error), []
 
@@ -91,13 +99,18 @@ class _Worker:
         assert self._framework is not None
         framework = self._framework
         with framework.scope(arrays):
+            where: Place | None = None
             try:
                 made = [framework.argument(item, strided=request["strided"]) for item in arrays]
+                if request["do"] == "into":
+                    where = place(framework, made[0], arrays[0], request["into"])
             except Exception as error:
                 text = f"the arguments cannot be made: {type(error).__name__}: {error}"
                 raise _Refusal(text) from error
             given = [_fill(item, made) for item in request["arguments"]]
             named = {name: _fill(item, made) for name, item in request["keywords"].items()}
+            if where is not None:
+                given[0], named[OUT] = where.x, where.out
             call: Callable[[], Any] = functools.partial(
                 self._function(request["function"]), *given, **named
             )
@@ -105,12 +118,24 @@ class _Worker:
                 call = self._vjp(
                     request["function"], given, named, made[request["cotangent"]].array
                 )
+            if request["do"] == "transform":
+                extra = [made[index].array for index in request["extra"]]
+                asked = Request(
+                    self._function(request["function"]), named, given, extra, tuple(request["axes"])
+                )
+                call = functools.partial(
+                    transforms_of(framework).apply, request["transform"], asked
+                )
             began = time.perf_counter()
             result = call()
             framework.finish(result)
             seconds = time.perf_counter() - began
             before, self._last = self._last, results(result)
-            return _report(self._last, before, made, framework, seconds)
+            header, sent = _report(self._last, before, made, framework, seconds)
+            if where is not None:
+                header["is_out"] = len(self._last) == 1 and same_place(self._last[0], where.out)
+                header["outside"] = where.outside()
+            return header, sent
 
     def _function(self, name: str) -> Callable[..., Any]:
         assert self._found is not None
@@ -171,7 +196,7 @@ def _report(
             "device": one.device,
             "alias": any(overlap(item, argument.backing) for argument in made),
             "reused": any(overlap(item, other) for other in before),
-            "description": one.description,
+            "description": one.described_beside(framework.name),
         }
         for item, one in zip(items, returned, strict=True)
     ]

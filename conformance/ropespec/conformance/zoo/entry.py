@@ -26,7 +26,9 @@ _MODULES = (
     "flags",
     "frameworks",
     "frequency",
+    "given",
     "gradients",
+    "into",
     "layout",
     "partial",
     "paths",
@@ -35,10 +37,12 @@ _MODULES = (
     "projection",
     "published",
     "scores",
+    "sharding",
     "sinusoidal",
     "state",
     "styles",
     "tables",
+    "unseen",
 )
 _entries: dict[str, "Wrong | Right"] = {}
 

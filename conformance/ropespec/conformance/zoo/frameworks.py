@@ -12,10 +12,17 @@ NEAR: dict[str, Any] = {"max_position": 4095}
 HALVES = {"float32": "float32-angles", "bfloat16": "float32-angles", "float16": "float32-angles"}
 
 
-def _wrong(name: str, catalogue: str, sentence: str, *killed_by: str, **claims: Any) -> None:  # noqa: ANN401  # claims are checked by Profile
-    array, module = ("jax", "jax_subjects") if name.startswith("jax") else ("torch", "torch_wrong")
+def _wrong(
+    name: str,
+    catalogue: str,
+    sentence: str,
+    *killed_by: str,
+    module: str = "",
+    **claims: Any,  # noqa: ANN401  # claims are checked by Profile
+) -> None:
+    array = "jax" if name.startswith("jax") else "torch"
     elsewhere(
-        module,
+        module or ("jax_subjects" if array == "jax" else "torch_wrong"),
         name,
         sentence,
         catalogue=catalogue,
@@ -24,8 +31,15 @@ def _wrong(name: str, catalogue: str, sentence: str, *killed_by: str, **claims: 
     )
 
 
-def _right(name: str, sentence: str, measured: dict[str, str], **claims: Any) -> None:  # noqa: ANN401  # claims are checked by Profile
-    array, module = ("jax", "jax_subjects") if name.startswith("jax") else ("torch", "torch_right")
+def _right(
+    name: str,
+    sentence: str,
+    measured: dict[str, str],
+    module: str = "",
+    **claims: Any,  # noqa: ANN401  # claims are checked by Profile
+) -> None:
+    array = "jax" if name.startswith("jax") else "torch"
+    module = module or ("jax_subjects" if array == "jax" else "torch_right")
     elsewhere(module, name, sentence, measured=measured, **{"array": array, **claims})
 
 
@@ -36,10 +50,12 @@ _wrong(
     "G2",
     "The gradient of the components that do not turn is 1.",
     *GRADIENT,
+    "ROT-20.tail",
     rotary_dim=8,
     head_dims=(16, 32),
 )
 _wrong("graph_in_the_cache", "G4", "The cached table keeps its graph.", *GRADIENT, **NEAR)
+_wrong("cotangent_read_as_contiguous", "", "The strides of the cotangent are ignored.", *GRADIENT)
 _wrong(
     "autocast_angles",
     "D5",
@@ -98,3 +114,93 @@ _right(
     "Tables and products in bfloat16, compiled.",
     {"bfloat16": "bf16-arithmetic"},
 )
+
+_TORCH, _JAX = "torch_transforms", "jax_transforms"
+_wrong(
+    "torch_jvp_backwards",
+    "",
+    "In forward mode the tangent turns by -m.",
+    "ROT-24.jvp",
+    module=_TORCH,
+)
+_wrong(
+    "torch_map_of_one_row",
+    "",
+    "The batching rule forgets that positions are mapped.",
+    "ROT-24.vmap",
+    module=_TORCH,
+)
+_wrong(
+    "torch_backward_in_numbers",
+    "",
+    "The gradient is right and has no history.",
+    "ROT-20.second",
+    module=_TORCH,
+)
+_wrong(
+    "torch_compiled_path",
+    "",
+    "Where the compiler looks, tokens are counted from 0.",
+    "ROT-24.compiled",
+    module=_TORCH,
+)
+_wrong(
+    "torch_writes_behind_autograd",
+    "",
+    "out is written where autograd does not see it.",
+    "ROT-23.gradient",
+    module=_TORCH,
+)
+_wrong(
+    "torch_tables_learned",
+    "",
+    "A gradient flows into the tables given.",
+    "ROT-22.constant",
+    module=_TORCH,
+)
+_wrong(
+    "torch_tables_not_conjugated",
+    "",
+    "By tables given, the backward pass turns forward.",
+    "ROT-22.gradient",
+    module=_TORCH,
+)
+_wrong(
+    "jax_jvp_backwards",
+    "G1",
+    "The tangent turns by -m, and so the cotangent by +m.",
+    "ROT-24.jvp",
+    *GRADIENT,
+    module=_JAX,
+)
+_wrong(
+    "jax_map_of_one_row",
+    "",
+    "The batching rule of JAX forgets that positions are mapped.",
+    "ROT-24.vmap",
+    module=_JAX,
+)
+_wrong(
+    "jax_backward_in_numbers",
+    "",
+    "The gradient stops at its cotangent.",
+    "ROT-20.second",
+    module=_JAX,
+)
+_wrong(
+    "jax_traced_path",
+    "",
+    "Where positions are traced, tokens are counted from 0.",
+    "ROT-24.compiled",
+    module=_JAX,
+)
+_right("torch_function", "An autograd function with rules of its own.", FLOAT32, module=_TORCH)
+_right("torch_writes_into_out", "Copies into out.", FLOAT32, module=_TORCH)
+_right(
+    "torch_tables",
+    "Tables given, which are constants.",
+    {},
+    module=_TORCH,
+    dtypes=("float32", "bfloat16"),
+)
+_right("jax_custom_gradient", "A gradient of its own, no forward mode.", FLOAT32, module=_JAX)

@@ -37,7 +37,13 @@ class BackwardTurnsForward(_Rotation):
         return rope(cotangent, positions)
 
 
-@wrong("G2", "The gradient of the components that do not turn is 1.", "ROT-20.gradient", **PART)
+@wrong(
+    "G2",
+    "The gradient of the components that do not turn is 1.",
+    "ROT-20.gradient",
+    "ROT-20.tail",
+    **PART,
+)
 class ConstantTailGradient:
     """A backward pass that was tested with a sum."""
 
@@ -71,7 +77,11 @@ class BackwardWithoutPositions(_Rotation):
 
 
 @wrong(
-    "", "The gradient of float64 x goes through float32.", "ROT-20.gradient", dtypes=("float64",)
+    "",
+    "The gradient of float64 x goes through float32.",
+    "ROT-20.gradient",
+    "ROT-20.differences",
+    dtypes=("float64",),
 )
 class BackwardInFloat32:
     """A backward pass in less than the dtype of x."""

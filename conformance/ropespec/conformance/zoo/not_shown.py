@@ -18,7 +18,6 @@ _AXES = "needs positions with several axes, and the specification has one"
 
 NOT_SHOWN = {
     "B1": "positions are always given; nothing has to be derived from the padding",
-    "B3": "needs a sequence that is divided over several ranks",
     "C7": "needs frequencies that are learned, and the specification fixes them",
     "K3": _SCALING,
     "K7": _SCALING,

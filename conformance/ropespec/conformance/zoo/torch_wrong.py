@@ -11,6 +11,7 @@ __all__ = [
     "autocast_angles",
     "backward_not_conjugated",
     "buffer_in_bfloat16",
+    "cotangent_read_as_contiguous",
     "detached",
     "graph_in_the_cache",
     "overwrites_x_in_torch",
@@ -94,7 +95,7 @@ def autocast_angles(x: Tensor, positions: Tensor) -> Tensor:
 class _Module(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        for d in (2, 4, 6, 8, 16, 32, 64, 80, 128):
+        for d in (2, 4, 6, 8, 16, 32, 64, 80, 128, 256):
             theta = angles(torch.ones(1, dtype=torch.int64), d)[0]
             self.register_buffer(f"inv_freq_{d}", theta, persistent=False)
 
@@ -106,6 +107,28 @@ class _Module(torch.nn.Module):
 
 
 buffer_in_bfloat16 = _Module().to(torch.bfloat16)
+
+
+class _ReadsContiguous(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, positions: Tensor) -> Tensor:  # noqa: ANN401  # the context of torch
+        """Rotate."""
+        ctx.save_for_backward(positions)
+        return rope(x, positions)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401  # the context of torch
+        """Rotate back what lies at the address of the cotangent."""
+        (positions,), (c,) = ctx.saved_tensors, cotangents
+        if c.untyped_storage().size() >= c.numel() * c.element_size():
+            c = c.as_strided(c.shape, torch.empty(c.shape, device="meta").stride())
+        return rope(c, -positions), None
+
+
+def cotangent_read_as_contiguous(x: Tensor, positions: Tensor) -> Tensor:
+    """Hand the address of the cotangent to a kernel, and not its strides."""
+    y: Tensor = _ReadsContiguous.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
+    return y
 
 
 def overwrites_x_in_torch(x: Tensor, positions: Tensor) -> Tensor:

@@ -1,5 +1,23 @@
 """Checks of the chapter `rotation`: the operation itself."""
 
-from ropespec.conformance.checks.rotation import contract, forms, history, independence, laws
+from ropespec.conformance.checks.rotation import (
+    contract,
+    forms,
+    given,
+    history,
+    independence,
+    into,
+    laws,
+    transforms,
+)
 
-__all__ = ["contract", "forms", "history", "independence", "laws"]
+__all__ = [
+    "contract",
+    "forms",
+    "given",
+    "history",
+    "independence",
+    "into",
+    "laws",
+    "transforms",
+]

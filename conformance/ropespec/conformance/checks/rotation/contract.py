@@ -8,7 +8,7 @@ from ropespec.conformance.checks.rotation.common import EVERYTHING, basis, calle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
-from ropespec.conformance.trial import Trial
+from ropespec.conformance.trial import Trial, unfit
 
 __all__: list[str] = []
 
@@ -62,12 +62,12 @@ def tail(trial: Trial, case: Case) -> Finding:
 @check(
     "ROT-16",
     "not-a-number",
-    "NaN or infinity in one pair reaches other pairs, heads, tokens or rows.",
+    "NaN or infinity in one pair reaches other pairs, heads, tokens or rows, or is lost.",
     properties=("P-24",),
     space=Space(values=("normal",), min_dim=4, max_position=4096),
 )
 def not_a_number(trial: Trial, case: Case) -> Finding:
-    """A pair that holds NaN or infinity leaves every other component exact."""
+    """A pair that holds NaN or infinity leaves every other component exact, and keeps its own."""
     positions = case.make_positions()
     x = case.make_x(positions).copy()
     places = [case.seed % n for n in (case.batch, case.seq, case.heads, case.dim)]
@@ -76,8 +76,18 @@ def not_a_number(trial: Trial, case: Case) -> Finding:
     call = called(case, x, positions)
     if finding := wrong_shape(y, x, call):
         return finding
+    own, reached = _own_and_reached(trial, case, places[3])
+    kept = np.isnan if np.isnan(x[tuple(places)]) else _not_finite
+    spoilt = y[tuple(places[:3])].astype(np.float64)
+    if (lost := own & reached & ~kept(spoilt)).any():
+        component = int(np.argmax(lost))
+        return broken(
+            f"{x[tuple(places)]} in component {places[3]} is lost: "
+            f"component {component} of its pair came back as {spoilt[component]:g}",
+            call=call,
+        )
     touched = np.zeros(x.shape, dtype=bool)
-    touched[tuple(places[:3])] = _reached(trial, case, places[3])
+    touched[tuple(places[:3])] = own | reached
     clean = x.copy()
     clean[tuple(places)] = 0.0
     alone = trial.rotate(case, clean, positions).astype(np.float64)
@@ -91,19 +101,25 @@ def not_a_number(trial: Trial, case: Case) -> Finding:
     ).after(call)
 
 
-def _reached(trial: Trial, case: Case, component: int) -> NDArray[np.bool_]:
-    """Components that may hold NaN: the pair, and what a unit vector reaches in the subject.
+def _not_finite(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether each is NaN or infinite."""
+    return ~np.isfinite(values)
 
-    A wrong pairing is the business of ROT-6 and ROT-7; here it is followed.
+
+def _own_and_reached(
+    trial: Trial, case: Case, component: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the components of the pair, and what a unit vector reaches in the subject.
+
+    Both may hold NaN, and those that are both must. A wrong pairing is the business of ROT-6 and
+    ROT-7; here it is followed.
     """
     index = np.arange(case.head_dim)
     pair = index // 2 if case.interleaved else index % (case.dim // 2)
     own: NDArray[np.bool_] = (pair == pair[component]) & (index < case.dim)
     away_from_zero = np.ones((case.batch, case.seq), dtype=np.int64)
     unit = trial.rotate(case, basis(case, component), away_from_zero)
-    if unit.shape != case.shape:
-        return own
-    return np.asarray(own | np.any(unit.astype(np.float64) != 0, axis=(0, 1, 2)))
+    return own, np.asarray(np.any(unit.astype(np.float64) != 0, axis=(0, 1, 2)))
 
 
 @check(
@@ -122,18 +138,17 @@ def dtype_and_shape(trial: Trial, case: Case) -> Finding:
     reply = rotated.reply
     if len(reply.values) != 1 or not reply.is_array[0]:
         return broken(
-            f"one {trial.profile.array} array like x must come back; got {_kinds(reply.dtypes)}",
+            f"returns {', '.join(reply.descriptions) or 'nothing'} "
+            f"where one {trial.profile.array} array like x is claimed",
             call=call,
         )
-    if not rotated.shape_ok:
-        return broken(f"y has shape {reply.values[0].shape}, not that of x", call=call)
+    if finding := unfit(rotated, x):
+        return finding.after(call)
     if reply.dtypes[0] != case.dtype:
-        return broken(f"y has dtype {reply.dtypes[0]}; x has {case.dtype}", call=call)
+        return broken(
+            f"returns {reply.dtypes[0]} where {case.dtype}, that of x, is claimed", call=call
+        )
     return held()
-
-
-def _kinds(dtypes: tuple[str, ...]) -> str:
-    return ", ".join(dtypes) or "nothing"
 
 
 @check(

@@ -181,7 +181,7 @@ def _matrix(clause: str, name: str, properties: tuple[str, ...], *, interleaved:
         f"The dense {name} matrix has an entry in the wrong place, of the wrong sign or frequency.",
         needs=("rotation_matrix",),
         properties=properties,
-        space=Space(max_position=NEAR, layouts=(interleaved,)),
+        space=Space(max_position=NEAR, layouts=(interleaved,), max_dim=64),  # of d^2 entries
     )
     def matrix(trial: Trial, case: Case) -> Finding:
         positions = case.make_positions()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import called, wrong_shape
-from ropespec.conformance.judge.finding import Finding, compare, held, worst
+from ropespec.conformance.judge.finding import Finding, compare, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 
@@ -147,21 +147,27 @@ def strides(trial: Trial, case: Case) -> Finding:
 @check(
     "ROT-19",
     "many",
-    "Tokens or rows beyond 65535 are left out: an axis of the launch grid ends there.",
+    "Tokens, rows or heads beyond some number are left out or taken from elsewhere: a block, or an "
+    "axis of the launch grid, ends there.",
     space=Space(values=("normal",), positions=("arange",)),
     share=0.04,
 )
 def many(trial: Trial, case: Case) -> Finding:
-    """The last of 65537 tokens, and the last of 65537 rows, are turned as they must."""
+    """The last of 65537 tokens, the last of 65537 rows, and 5 rows of 131 tokens of 9 heads."""
     claimed = trial.profile
     narrow = min(dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2))
+    case = dataclasses.replace(case, rotary_dim=claimed.rotary_dim, head_dim=narrow)
     for batch, seq in ((1, MANY), (MANY, 1))[: 1 if claimed.axes == "shd" else 2]:
+        run = batch == 1 and claimed.max_position >= MANY
         wide = dataclasses.replace(
-            case, batch=batch, seq=seq, heads=1, head_dim=narrow, rotary_dim=claimed.rotary_dim
+            case,
+            batch=batch,
+            seq=seq,
+            heads=1,
+            positions="arange" if run else "repeated",
+            start=0 if run else 1,
         )
-        positions = np.ones((batch, seq), dtype=np.int64)
-        if batch == 1 and claimed.max_position >= MANY:
-            positions[:] = np.arange(MANY)
+        positions = wide.make_positions()
         x = wide.make_x(positions)
         y = trial.rotate(wide, x, positions)
         if finding := wrong_shape(y, x, called(wide, x, positions)):
@@ -171,5 +177,23 @@ def many(trial: Trial, case: Case) -> Finding:
         if not finding.passed:
             axis = "rows" if batch > 1 else "tokens"
             message = f"the last of {MANY} {axis} are not turned as they must"
-            return dataclasses.replace(finding, message=message).after(called(wide, x, positions))
-    return held()
+            call = called(wide, x, positions)
+            return dataclasses.replace(finding, message=message, call=call, case=wide)
+    return _crowd(trial, case)
+
+
+def _crowd(trial: Trial, case: Case) -> Finding:
+    """Judge every element of a call with more rows, tokens and heads than a block usually has."""
+    claimed = trial.profile
+    alone = claimed.axes == "shd"
+    wide = dataclasses.replace(
+        case,
+        batch=1 if alone else 5,
+        seq=131,
+        heads=9,
+        positions="arange" if alone or claimed.shared_positions else "spread",
+        start=max(min(case.start, claimed.max_position - 131), 0),
+    )
+    message = "not all of 5 rows of 131 tokens of 9 heads are turned as they must"
+    finding = trial.rotate_and_judge(wide, message=message)
+    return finding if finding.passed else dataclasses.replace(finding, case=wide)

@@ -1,5 +1,7 @@
 """Checks of the laws of the rotation: identity, lengths, inverse, sums (ROT-10 to ROT-20)."""
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,8 +14,9 @@ from ropespec.conformance.checks.rotation.common import (
 )
 from ropespec.conformance.judge.finding import Finding, compare, worst
 from ropespec.conformance.judge.laws import rounding_allowed
+from ropespec.conformance.judge.precision import keeps
 from ropespec.conformance.registry import check
-from ropespec.conformance.trial import Trial
+from ropespec.conformance.trial import FLUSHED, Trial
 
 __all__: list[str] = []
 
@@ -26,11 +29,18 @@ __all__: list[str] = []
     space=Space(values=EVERYTHING, positions=("repeated",), max_position=1),
 )
 def identity(trial: Trial, case: Case) -> Finding:
-    """f(x, 0) = x."""
+    """f(x, 0) = x exactly: no rounding is forgiven but that of a class with fewer bits than x."""
     positions = np.zeros((case.batch, case.seq), dtype=np.int64)
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
-    return trial.judge(case, x, positions, y, message="position 0 is not the identity")
+    message = "position 0 is not the identity"
+    if not keeps(trial.loosest(case.dtype), case.dtype):
+        return trial.judge(case, x, positions, y, message=message)
+    exact, call = x.astype(np.float64), called(case, x, positions)
+    finding = compare(y, exact, trial.machine.flushed(case.dtype), message=message).after(call)
+    if not finding.passed and trial.flushes(case, x, positions, y):
+        return dataclasses.replace(finding, message=FLUSHED)
+    return finding
 
 
 @check(
@@ -166,7 +176,7 @@ def linear(trial: Trial, case: Case) -> Finding:
     "ROT-20",
     "gradient",
     "The gradient is not the rotation by the opposite angle, or a part of it is lost.",
-    space=Space(values=("normal", "ones")),
+    space=Space(values=("normal", "ones"), strided=True),
     applies=lambda trial: (
         None
         if trial.profile.array in ("torch", "jax") or "apply_rotary_vjp" in trial.session.offers
@@ -174,7 +184,10 @@ def linear(trial: Trial, case: Case) -> Finding:
     ),
 )
 def gradient(trial: Trial, case: Case) -> Finding:
-    """The vector-Jacobian product of f(., m) is R_m^T = R_{-m}, of a token alone as well."""
+    """The vector-Jacobian product of f(., m) is R_m^T = R_{-m}, of a token alone as well.
+
+    The cotangent may be a strided view, as it is where the result was sliced or transposed.
+    """
     where = case.make_positions()
     x = case.make_x(where)
     cotangent = case.make_x(where, seed=1)
@@ -183,7 +196,9 @@ def gradient(trial: Trial, case: Case) -> Finding:
     findings = []
     for cut in cuts:
         part, positions, given = (np.ascontiguousarray(a[:, cut]) for a in (x, where, cotangent))
-        got = trial.session.rotate_vjp(part, positions, given, keywords=case.keywords).y
+        got = trial.session.rotate_vjp(
+            part, positions, given, keywords=case.keywords, strided=case.strided
+        ).y
         exact = trial.expect(case, given, -positions)
         allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
         message = "the gradient is not R_m^T c"

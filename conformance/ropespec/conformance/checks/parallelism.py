@@ -1,0 +1,144 @@
+"""Checks of the chapter `parallelism`: what is divided, reordered or packed keeps its positions."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.common import called, wrong_shape
+from ropespec.conformance.judge.finding import Finding, compare
+from ropespec.conformance.registry import check
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+Float = NDArray[np.floating]
+Positions = NDArray[np.int64]
+
+SHARDS = 2
+
+
+def _agree(
+    trial: Trial, case: Case, x: Float, positions: Positions, y: Float, other: Float, message: str
+) -> Finding:
+    """Compare y with the same thing put together otherwise: each may err by its own budget."""
+    call = called(case, x, positions)
+    if finding := wrong_shape(y, x, call) or wrong_shape(other, x, call):
+        return finding
+    allowed = 2 * trial.allowed(case, x, positions)
+    return compare(y, other.astype(np.float64), allowed, message=message).after(call)
+
+
+def _in_parts(
+    trial: Trial, case: Case, x: Float, positions: Positions, parts: list[Positions]
+) -> Float:
+    """Rotate some tokens at a time, each with its own position, and put all of them back."""
+    turned = [trial.rotate(case, np.take(x, i, axis=1), positions[:, i]) for i in parts]
+    whole = np.concatenate(turned, axis=1)
+    order = np.concatenate(parts)
+    return np.take(whole, np.argsort(order), axis=1) if whole.shape == x.shape else whole
+
+
+def _zigzag(tokens: int) -> list[Positions]:
+    """Cut into two chunks a shard; shard i gets chunk i from the front and from the back."""
+    chunks = np.array_split(np.arange(tokens), 2 * SHARDS)
+    return [np.concatenate([chunks[i], chunks[-1 - i]]) for i in range(SHARDS)]
+
+
+def _striped(tokens: int) -> list[Positions]:
+    """Deal the tokens out one by one."""
+    return [np.arange(i, tokens, SHARDS) for i in range(SHARDS)]
+
+
+@check(
+    "PAR-1",
+    "shards",
+    "A shard of the sequence is turned by positions counted within the shard.",
+    space=Space(values=("normal",), min_seq=2, positions=("arange", "shuffled", "negative")),
+)
+def shards(trial: Trial, case: Case) -> Finding:
+    """Two shards with the positions of their tokens, the first one longer, are the whole."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    parts = np.array_split(np.arange(case.seq), SHARDS)
+    apart = _in_parts(trial, case, x, positions, parts)
+    message = "two shards of the sequence, with the positions of their tokens, are not the whole"
+    return _agree(trial, case, x, positions, y, apart, message)
+
+
+@check(
+    "PAR-2",
+    "order",
+    "Tokens are dealt out to shards in another order, and their positions are not.",
+    space=Space(values=("normal",), min_seq=5, positions=("arange", "spread")),
+)
+def order(trial: Trial, case: Case) -> Finding:
+    """Tokens in zigzag or striped order, with their positions in that order, come out in it."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    if finding := wrong_shape(y, x, called(case, x, positions)):
+        return finding
+    deal = (_zigzag, _striped)[case.seed % 2]
+    dealt = np.concatenate(deal(case.seq))
+    there, where = np.take(x, dealt, axis=1), positions[:, dealt]
+    got = trial.rotate(case, there, where)
+    message = "tokens dealt out in another order, with their positions, are turned otherwise"
+    return _agree(trial, case, there, where, got, np.take(y, dealt, axis=1), message)
+
+
+@check(
+    "PAR-3",
+    "heads",
+    "A part of the heads is turned otherwise than the same heads among all.",
+    space=Space(values=("normal",), min_heads=2),
+)
+def heads(trial: Trial, case: Case) -> Finding:
+    """Two groups of heads, turned apart, are all of them turned together."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    groups = np.array_split(np.arange(case.heads), SHARDS)
+    turned = [trial.rotate(case, np.take(x, group, axis=2), positions) for group in groups]
+    apart = np.concatenate(turned, axis=2)
+    message = "two groups of heads, turned apart, are not the heads turned together"
+    return _agree(trial, case, x, positions, y, apart, message)
+
+
+@check(
+    "PAR-4",
+    "documents",
+    "Positions go on counting where a packed document begins.",
+    space=Space(values=("normal",), min_seq=5, positions=("arange",)),
+)
+def documents(trial: Trial, case: Case) -> Finding:
+    """Documents packed in one row, each counted from 0, are turned as they are alone."""
+    first, rest = np.array_split(np.arange(case.seq), SHARDS)
+    row = np.concatenate([np.arange(len(first)), np.arange(len(rest))])
+    positions = np.broadcast_to(row, (case.batch, case.seq)).astype(np.int64)
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    alone = _in_parts(trial, case, x, positions, [first, rest])
+    message = "documents packed in one row are not turned as each is alone"
+    return _agree(trial, case, x, positions, y, alone, message)
+
+
+@check(
+    "PAR-6",
+    "tree",
+    "Tokens that share a position are counted on, as if each followed the other.",
+    space=Space(values=("normal",), min_seq=3, positions=("arange",)),
+)
+def tree(trial: Trial, case: Case) -> Finding:
+    """The same vector at siblings of a tree, which share a position, comes out the same."""
+    depth = (np.sqrt(8 * np.arange(case.seq) + 1).astype(np.int64) - 1) // 2  # 0, 1, 1, 2, 2, 2 ...
+    start = min(case.start, case.limit - case.seq)
+    positions = np.broadcast_to(start + depth, (case.batch, case.seq)).astype(np.int64)
+    x = case.make_x(positions)
+    x = np.ascontiguousarray(np.broadcast_to(x[:, :1], x.shape))
+    y = trial.rotate(case, x, positions)
+    if finding := wrong_shape(y, x, called(case, x, positions)):
+        return finding
+    first = np.searchsorted(depth, depth)  # the first token of each depth
+    message = "tokens that share a position are turned differently"
+    return _agree(trial, case, x, positions, y, np.take(y, first, axis=1), message)

@@ -1,0 +1,273 @@
+"""Checks of writing the result into memory that is given (ROT-23)."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.judge import oracle
+from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
+from ropespec.conformance.judge.rotation import Rotation
+from ropespec.conformance.judge.values import numpy_dtype
+from ropespec.conformance.registry import check
+from ropespec.conformance.subject.layout import positions_for_subject, to_subject
+from ropespec.conformance.subject.session import NotPossible, Reply, SubjectRaised
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+Array = NDArray[Any]
+
+FUNCTIONS = ("apply_rotary", "apply_rotary_cos_sin")
+SPACE = Space(
+    values=("normal", "ones"),
+    positions=("arange", "ragged", "shuffled", "spread"),
+    min_seq=2,
+    min_heads=2,
+    strided=True,
+)
+
+
+class Asked(NamedTuple):
+    """One call in the subject's order of axes, what it must give, and what it is for the report."""
+
+    function: str
+    arrays: list[Array]
+    call: Call
+    exact: Rotation
+
+
+def _asked(trial: Trial, case: Case) -> list[Asked]:
+    """Return a call of each function that takes `out`, some of them with a tail."""
+    claimed = trial.profile
+    positions, some = case.make_positions(), []
+    x = case.make_x(positions)
+    sent, where = to_subject(x, claimed), positions_for_subject(positions, claimed)
+    for name in _takers(trial):
+        taken, rest = trial.keywords(name), [where]
+        part = case.head_dim // 4 * 2
+        width = part if case.seed % 3 == 0 and part >= 2 else claimed.rotary_dim
+        if name == FUNCTIONS[0]:
+            keywords = {
+                **case.keywords,
+                "rotary_dim": width if "rotary_dim" in taken else claimed.rotary_dim,
+            }
+            exact = Rotation.of(x, positions, **keywords)
+            call = Call(name, (x, positions), keywords)
+        else:
+            made = oracle.cos_sin(positions, width or case.head_dim, case.base)
+            tables = [t.astype(numpy_dtype("float32")) for t in made]
+            exact = Rotation.by_tables(x, *tables, interleaved=case.interleaved)
+            rest = [t[0] if where.ndim == 1 else t for t in tables]
+            call = Call(name, (sent, *rest), {"interleaved": case.interleaved})
+        some.append(Asked(name, [sent, *rest], call, exact))
+    return some
+
+
+def _passed(trial: Trial, asked: Asked) -> dict[str, Any]:
+    taken = trial.keywords(asked.function)
+    return {key: value for key, value in asked.call.keywords.items() if key in taken}
+
+
+def _takers(trial: Trial) -> list[str]:
+    return [name for name in FUNCTIONS if "out" in trial.keywords(name)]
+
+
+def takes_out(trial: Trial) -> str | None:
+    """Need a function that takes `out`."""
+    return None if _takers(trial) else "out is not taken by any function"
+
+
+def _plain(trial: Trial, asked: Asked, *, strided: bool = False) -> Reply:
+    return trial.session.call(
+        asked.function, asked.arrays, keywords=_passed(trial, asked), strided=strided
+    )
+
+
+def _into(trial: Trial, asked: Asked, kind: str, *, strided: bool = False) -> Reply:
+    return trial.session.into(
+        asked.function, asked.arrays, kind, keywords=_passed(trial, asked), strided=strided
+    )
+
+
+def _written(asked: Asked, got: Reply, plain: Reply, what: str) -> Finding:
+    """Judge what a call with `out` gave back."""
+    name = f"{asked.function} with {what}"
+    if not got.is_out:
+        return broken(f"{name} returns another array than out", call=asked.call)
+    if got.outside:
+        return broken(f"{name} writes beside out: its strides are ignored", call=asked.call)
+    y, expected = got.values[0], plain.values[0]
+    if np.asarray(y, order="C").tobytes() == np.asarray(expected, order="C").tobytes():
+        return held()
+    message = f"{name} does not hold the bits of the plain call"
+    found = compare(y, expected.astype(np.float64), 0.0, name="out", message=message)
+    return (broken(message) if found.passed else found).after(asked.call)
+
+
+@check(
+    "ROT-23",
+    "out",
+    "out is ignored, not all of it is written, or not where its strides say.",
+    needs=(),
+    space=SPACE,
+    applies=takes_out,
+)
+def out(trial: Trial, case: Case) -> Finding:
+    """Into other memory, with gaps and without: the bits of the plain call, and x as it was."""
+    findings = []
+    for asked in _asked(trial, case):
+        plain = _plain(trial, asked, strided=case.strided)
+        for kind, what in (("new", "out"), ("strided", "out that is not contiguous")):
+            got = _into(trial, asked, kind, strided=case.strided)
+            if any(got.written[: len(asked.arrays)]):
+                message = f"{asked.function} with {what} changes an argument that is not out"
+                return broken(message, call=asked.call)
+            findings.append(_written(asked, got, plain, what))
+    return worst(*findings)
+
+
+@check(
+    "ROT-23",
+    "in-place",
+    "In place, a member of a pair is read after it was overwritten.",
+    needs=(),
+    space=SPACE,
+    applies=takes_out,
+)
+def in_place(trial: Trial, case: Case) -> Finding:
+    """x itself as out holds the bits of the plain call."""
+    findings = []
+    for asked in _asked(trial, case):
+        plain = _plain(trial, asked, strided=case.strided)
+        got = _into(trial, asked, "self", strided=case.strided)
+        if any(got.written[1 : len(asked.arrays)]):
+            message = f"{asked.function} in place changes an argument that is not out"
+            return broken(message, call=asked.call)
+        findings.append(_written(asked, got, plain, "x itself as out"))
+    return worst(*findings)
+
+
+_UNFIT = ("shape", "dtype", "shifted", "folded")
+
+
+@check(
+    "ROT-23",
+    "refused",
+    "An out of another shape or dtype, or that overlaps x in part, gives wrong numbers silently.",
+    needs=(),
+    space=dataclasses.replace(SPACE, strided=False),
+    applies=takes_out,
+)
+def refused(trial: Trial, case: Case) -> Finding:
+    """An out that does not fit is refused, or at least holds the right numbers.
+
+    Who promises the errors of ROT-21 refuses it in their words.
+    """
+    kind = _UNFIT[case.seed % len(_UNFIT)]
+    findings = []
+    for asked in _asked(trial, case):
+        try:
+            got = _unfit(trial, asked, kind)
+        except SubjectRaised as error:
+            findings.append(_refusal(trial, asked, kind, error))
+            continue
+        if trial.profile.refusals:
+            return broken(f"{asked.function} accepts an out of unfit {kind}", call=asked.call)
+        findings.append(_right(trial, case, asked, got, kind))
+    return worst(*findings)
+
+
+def _unfit(trial: Trial, asked: Asked, kind: str) -> Reply:
+    if kind in ("shifted", "folded"):
+        return _into(trial, asked, kind)
+    x = asked.arrays[0]
+    made = np.zeros(x.shape[1:] if kind == "shape" else x.shape, x.dtype)
+    if kind == "dtype":
+        made = made.astype(np.float16 if x.dtype.itemsize > 2 else np.float32)
+    return trial.session.call(
+        asked.function, asked.arrays, keywords={**_passed(trial, asked), "out": made}
+    )
+
+
+def _refusal(trial: Trial, asked: Asked, kind: str, error: SubjectRaised) -> Finding:
+    wanted = "ArgumentTypeError" if kind == "dtype" else "ArgumentValueError"
+    if not trial.profile.refusals:
+        return held()
+    if error.type_name == wanted and error.message.startswith("out must be"):
+        return held()
+    said = f"{error.type_name}: {error.message}"
+    message = f"{asked.function} refuses an out of unfit {kind} by {said}; expected {wanted}"
+    return broken(message, call=asked.call)
+
+
+def _right(trial: Trial, case: Case, asked: Asked, got: Reply, kind: str) -> Finding:
+    message = f"{asked.function} accepts an out of unfit {kind}, and its numbers are wrong"
+    expected = to_subject(asked.exact.y, trial.profile)
+    allowed = asked.exact.allowed(trial.loosest(case.dtype), trial.machine)
+    if got.values[0].shape != expected.shape:
+        return broken(message, call=asked.call)
+    return compare(
+        got.values[0],
+        expected,
+        to_subject(allowed, trial.profile),
+        name="out",
+        message=message,
+    ).after(asked.call)
+
+
+@check(
+    "ROT-23",
+    "gradient",
+    "Written in place behind autograd's back: the gradient is silently that of another function.",
+    needs=(),
+    space=dataclasses.replace(SPACE, values=("normal",), strided=False),
+    applies=lambda trial: (
+        takes_out(trial)
+        if trial.profile.array == "torch"
+        else f"{trial.profile.array} does not record what is written"
+    ),
+    share=0.3,
+)
+def gradient(trial: Trial, case: Case) -> Finding:
+    """In place on what was computed from x, the gradient is right or something is raised."""
+    findings = [held()]
+    for asked in _asked(trial, case):
+        if asked.function != FUNCTIONS[0]:
+            continue
+        x, positions = asked.call.arrays
+        above = (np.abs(x.astype(np.float64)) + 0.5).astype(x.dtype)
+        c = case.make_x(positions, seed=1)
+        sent = [to_subject(above, trial.profile), *asked.arrays[1:]]
+        try:
+            got = trial.session.transform(
+                "into",
+                asked.function,
+                sent,
+                [to_subject(c, trial.profile)],
+                keywords=_passed(trial, asked),
+            )
+        except NotPossible:
+            continue
+        findings += _pulled_back(trial, asked, got, c, positions)
+    return worst(*findings)
+
+
+def _pulled_back(
+    trial: Trial, asked: Asked, got: Reply, c: Array, positions: Array
+) -> list[Finding]:
+    exact = Rotation.of(c, -positions, **asked.call.keywords)
+    allowed = exact.allowed(trial.loosest(c.dtype.name), trial.machine)
+    message = "in place, the gradient is not R_m^T c, and nothing was raised"
+    return [
+        compare(
+            item,
+            to_subject(exact.y, trial.profile),
+            to_subject(allowed, trial.profile),
+            name="gradient",
+            message=message,
+        ).after(asked.call)
+        for item in got.values
+    ]

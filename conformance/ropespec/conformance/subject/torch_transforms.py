@@ -1,0 +1,98 @@
+"""Transforms of torch: torch.func, torch.compile, autograd twice; imported by a worker only."""
+
+import functools
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ropespec.conformance.subject.errors import NotPossible
+from ropespec.conformance.subject.transforms import Request
+
+__all__ = ["transforms"]
+
+
+class _Torch:
+    """See `Transforms`."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[object, Callable[..., Any]] = {}
+
+    def jvp(self, request: Request) -> Sequence[Tensor]:
+        found: Sequence[Tensor] = torch.func.jvp(
+            request.of_x, (request.given[0],), (request.extra[0],)
+        )
+        return found
+
+    def second(self, request: Request) -> Sequence[Tensor]:
+        x, c, u = (_leaf(item) for item in (request.given[0], *request.extra))
+        y = _attached(request.of_x(x))
+        (back,) = torch.autograd.grad(y, x, c.to(y.dtype), create_graph=True)
+        if not back.requires_grad:
+            return torch.zeros_like(c), torch.zeros_like(x)
+        # Through the whole graph: a backward that may be used once raises at its own node.
+        torch.autograd.backward(back, u.detach())
+        return _zeros_for((c.grad, x.grad), (c, x))
+
+    def vmap(self, request: Request) -> Tensor:
+        mapped: Tensor = torch.func.vmap(request.of, in_dims=request.axes)(*request.given)
+        return mapped
+
+    def compiled(self, request: Request) -> Sequence[Tensor]:
+        if request.function not in self._compiled:
+            # Nothing here is fast or slow: only that the traced function gives the same numbers.
+            self._compiled[request.function] = torch.compile(
+                request.function, backend="aot_eager", dynamic=False
+            )
+        run = functools.partial(self._compiled[request.function], **request.named)
+        y = run(*request.given)
+        x, rest = _leaf(request.given[0]), request.given[1:]
+        again = run(x, *rest)
+        if not (isinstance(again, Tensor) and again.requires_grad):
+            return (y,)
+        (back,) = torch.autograd.grad(again, x, request.extra[0].to(again.dtype))
+        return y, back
+
+    def constants(self, request: Request) -> Sequence[Tensor]:
+        leaves = [_leaf(item) if item.is_floating_point() else item for item in request.given]
+        y = _attached(request.of(*leaves))
+        sought = [item for item in leaves[1:] if item.requires_grad]
+        found = torch.autograd.grad(
+            y, [leaves[0], *sought], request.extra[0].to(y.dtype), allow_unused=True
+        )
+        return _zeros_for(found[1:], sought)
+
+    def into(self, request: Request) -> Sequence[Tensor]:
+        found = []
+        for make in (lambda x: x * 1, torch.relu):
+            x = _leaf(request.given[0])
+            inner = make(x)
+            y = request.function(inner, *request.given[1:], **request.named, out=inner)
+            torch.autograd.backward(_attached(y), request.extra[0].to(y.dtype))
+            found.append(x.grad if x.grad is not None else torch.zeros_like(x))
+        return found
+
+
+def _leaf(x: Tensor) -> Tensor:
+    return x.detach().clone().requires_grad_()
+
+
+def _attached(y: object) -> Tensor:
+    if not isinstance(y, Tensor) or not y.requires_grad:
+        raise NotPossible("autograd finds no way from the result back to x")
+    return y
+
+
+def _zeros_for(found: Sequence[Tensor | None], of: Sequence[Tensor]) -> Sequence[Tensor]:
+    return [
+        torch.zeros_like(one) if item is None else item for item, one in zip(found, of, strict=True)
+    ]
+
+
+@functools.cache
+def transforms() -> _Torch:
+    """Return the one instance of this process, which keeps what was compiled."""
+    importlib.import_module("torch.func")
+    return _Torch()

@@ -1,0 +1,115 @@
+"""Mistakes that show only in large blocks, at the ends of a dtype's range, or below its steps."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.zoo.entry import wrong
+from ropespec.conformance.zoo.parts import angles, half, inv_freq, rope
+
+__all__ = [
+    "clipped_at_float16",
+    "flushes_subnormals",
+    "gain_below_a_bfloat16_step",
+    "heads_beyond_8_by_the_next_token",
+    "nan_replaced",
+    "pairs_beyond_64_unturned",
+    "rest_of_heads_unturned",
+    "rows_beyond_4_in_float16",
+    "scaled_within_float16",
+    "tokens_beyond_64_by_row_0",
+]
+
+Array = NDArray[Any]
+PACK = 4
+KEY_HEADS = 8
+ROWS = 4
+BLOCK = 64
+LARGEST_FLOAT16 = 65504.0
+
+
+@wrong("", "Heads are turned in packs of 4; the rest after a pack is not.", "ROT-19.many")
+def rest_of_heads_unturned(x: Array, positions: Array) -> Array:
+    """Unroll by four and forget the remainder."""
+    y, heads = rope(x, positions), x.shape[2]
+    if heads > PACK and heads % PACK:
+        rest = heads - heads % PACK
+        y[:, :, rest:] = x[:, :, rest:]
+    return y
+
+
+@wrong("", "Heads from 8 on are turned by the next position.", "ROT-19.many")
+def heads_beyond_8_by_the_next_token(x: Array, positions: Array) -> Array:
+    """Run over into the next token."""
+    turned = [rope(x[:, :, :KEY_HEADS], positions), rope(x[:, :, KEY_HEADS:], positions + 1)]
+    return np.concatenate(turned, axis=2)
+
+
+@wrong("", "Rows from 4 on have their positions in float16.", "ROT-19.many")
+def rows_beyond_4_in_float16(x: Array, positions: Array) -> Array:
+    """Take another kernel for larger batches."""
+    where = positions.astype(np.float64)
+    where[ROWS:] = np.minimum(where[ROWS:], LARGEST_FLOAT16).astype(np.float16)
+    return rope(x, where)
+
+
+@wrong("", "Tokens from 64 on are turned by the positions of row 0.", "ROT-19.many")
+def tokens_beyond_64_by_row_0(x: Array, positions: Array) -> Array:
+    """Forget the row in the second block."""
+    where = positions.copy()
+    where[:, BLOCK:] = positions[:1, BLOCK:]
+    return rope(x, where)
+
+
+@wrong("", "Pairs from 64 on are not turned.", "FREQ-2.read-off", "JDG-3.precision")
+def pairs_beyond_64_unturned(x: Array, positions: Array) -> Array:
+    """Allow for a head_dim of 128 and no more."""
+    theta = inv_freq(x.shape[-1])
+    theta[BLOCK:] = 0.0
+    angle = positions.astype(np.float32)[..., None] * theta
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+@wrong("", "Values are clipped to the range of float16.", "ROT-10.identity", "ROT-11.norm")
+def clipped_at_float16(x: Array, positions: Array) -> Array:
+    """Guard against an overflow that float32 does not have."""
+    return np.clip(rope(x, positions), -LARGEST_FLOAT16, LARGEST_FLOAT16)
+
+
+@wrong(
+    "",
+    "x is scaled by sqrt(head_dim) in float16 and overflows.",
+    "ROT-10.identity",
+    "ROT-11.norm",
+    dtypes=("float16",),
+)
+def scaled_within_float16(x: Array, positions: Array) -> Array:
+    """Fold a factor of the attention into x, and take it out again."""
+    scale = np.float16(x.shape[-1] ** 0.5)
+    with np.errstate(over="ignore", invalid="ignore"):
+        y: Array = rope(x * scale, positions) / scale
+    return y.astype(x.dtype)
+
+
+@wrong(
+    "", "A gain of 1.003 hides below a step of bfloat16.", "ROT-10.identity", dtypes=("bfloat16",)
+)
+def gain_below_a_bfloat16_step(x: Array, positions: Array) -> Array:
+    """Leave the factor of a longer context in the tables."""
+    gain, angle = np.float32(1.003), angles(positions, x.shape[-1])
+    return half(x, gain * np.cos(angle), gain * np.sin(angle))
+
+
+@wrong("", "NaN and infinity become numbers.", "ROT-16.not-a-number")
+def nan_replaced(x: Array, positions: Array) -> Array:
+    """Tidy up."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(rope(x, positions))
+
+
+@wrong("", "Subnormal numbers become zero.", "JDG-3.precision", "ROT-10.identity")
+def flushes_subnormals(x: Array, positions: Array) -> Array:
+    """Do as a processor does that was told to be fast."""
+    y = rope(x, positions)
+    return np.where(np.abs(y) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), y), y)
