@@ -3,6 +3,7 @@ import pytest
 import torch
 
 import ropespec.backends.torch as backend
+from ropespec.backends.torch import turn
 from ropespec.spec.errors import ArgumentError
 
 LAYOUTS = pytest.mark.parametrize("interleaved", [True, False], ids=["interleaved", "half"])
@@ -17,6 +18,13 @@ M = np.array([3, -700, 2**10])
 
 def draw(shape, dtype=torch.float32, seed=0):
     return torch.tensor(np.random.default_rng(seed).standard_normal(shape), dtype=dtype)
+
+
+@pytest.fixture(params=["operations", "blocks"], autouse=True)
+def kind(request, monkeypatch):
+    """Run every test in both forms of the rotation, whatever the size of its tensors."""
+    if request.param == "blocks":
+        monkeypatch.setattr(turn, "LARGE", 0)
 
 
 def compiled(function, **options):
@@ -62,6 +70,64 @@ def test_torch_compile_differentiates():
     (expected,) = torch.autograd.grad(backend.apply_rotary(x, m, interleaved=True), x, t)
 
     assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@LAYOUTS
+def test_torch_compile_writes_into_out(interleaved, dynamic):
+    """ROT-22, ROT-23: tables, `out`, and x itself as `out`, in one graph that serves any length."""
+
+    def into(x, m, cos, sin, one, other, same):
+        layout = {"interleaved": interleaved}
+        backend.apply_rotary(x, m, **layout, out=one)
+        backend.apply_rotary_cos_sin(x, cos, sin, **layout, out=other)
+        return backend.apply_rotary(same, m, **layout, out=same)
+
+    graph = compiled(into, dynamic=dynamic)
+    for length in (3, 7):
+        x, m = draw((2, length, 2, 8)), torch.arange(length) * 1001
+        cos, sin = (table.float() for table in backend.cos_sin(m, 8))
+        expected = backend.apply_rotary(x, m, interleaved=interleaved)
+        outs = [torch.empty_like(x), torch.empty_like(x), x.clone()]
+        graph(x, m, cos, sin, *outs)
+        assert all(torch.equal(out, expected) for out in outs)
+
+
+@LAYOUTS
+def test_torch_compiled_in_place_differentiates(interleaved):
+    """ROT-20, ROT-23: in place in compiled code, the gradient is right but for a rounding."""
+    m = torch.tensor(M)
+
+    def scaled(leaf):
+        x = leaf * 2
+        return backend.apply_rotary(x, m, interleaved=interleaved, out=x)
+
+    leaf, t = draw(SHAPE).requires_grad_(), draw(SHAPE, seed=1)
+    (found,) = torch.autograd.grad(compiled(scaled)(leaf), leaf, t)
+    (expected,) = torch.autograd.grad(scaled(leaf), leaf, t)
+    torch.testing.assert_close(found, expected, rtol=0, atol=2e-6)
+
+
+class Rotated(torch.nn.Module):
+    """`torch.export` takes modules."""
+
+    def forward(self, x, m):
+        """Rotate."""
+        return backend.apply_rotary(x, m, interleaved=False, rotary_dim=4)
+
+
+def test_torch_export_has_operations_of_torch_alone():
+    """The program serves every length, and runs where this package is not installed."""
+    x, m = draw((2, 3, 2, 8)), torch.arange(3)
+    length = torch.export.Dim("length", min=2, max=2**20)
+    shapes = {"x": {1: length}, "m": {0: length}}
+    program = torch.export.export(Rotated(), (x, m), dynamic_shapes=shapes)
+    names = [str(node.target) for node in program.graph.nodes if node.op == "call_function"]
+    x, m = draw((2, 50, 2, 8)), torch.arange(50) * 1001
+
+    assert torch.equal(program.module()(x, m), Rotated()(x, m))
+    assert names
+    assert [name for name in names if not name.startswith("aten.")] == []
 
 
 def test_torch_compile_refuses_what_is_refused():
@@ -123,6 +189,70 @@ def test_torch_gradcheck(form):
 
     assert torch.autograd.gradcheck(rotated, x, check_forward_ad=True, check_batched_grad=True)
     assert torch.autograd.gradgradcheck(lambda a: rotated(a) ** 3, x)
+
+
+@FORWARD_MODE
+@LAYOUTS
+def test_torch_higher_derivatives_by_torch_func(interleaved):
+    """ROT-20: forward over reverse, reverse over forward, and both over a map, agree."""
+    x = draw((2, 2, 1, 4), torch.float64)
+
+    def cubed(a):
+        return (backend.apply_rotary(a, [7, -2], interleaved=interleaved) ** 3).sum()
+
+    forward = torch.func.jacfwd(torch.func.grad(cubed))
+    backward = torch.func.jacrev(torch.func.jacfwd(cubed))
+    expected = torch.stack([forward(row[None]) for row in x])
+    torch.testing.assert_close(torch.vmap(backward)(x[:, None]), expected, rtol=0, atol=1e-12)
+    assert expected.abs().max() > 1
+
+
+@LAYOUTS
+def test_torch_backward_keeps_no_copy_of_x(interleaved):
+    """What is kept for the gradient is tables: less than x where there are several heads."""
+    x, kept = draw((1, 3, 64, 8)).requires_grad_(), []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
+        y = backend.apply_rotary(x, M, interleaved=interleaved)
+    y.sum().backward()
+
+    assert kept
+    assert max(t.untyped_storage().nbytes() for t in kept) < x.nbytes
+
+
+@LAYOUTS
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_torch_no_gradient_flows_into_tables(interleaved, dtype):
+    """ROT-22: tables are constants, also where they are leaves that require a gradient."""
+    cos, sin = (t.to(dtype).requires_grad_() for t in backend.cos_sin(M, 8))
+    x = draw(SHAPE).requires_grad_()
+    backend.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved).sum().backward()
+
+    assert x.grad is not None
+    assert cos.grad is sin.grad is None
+    with torch.no_grad():
+        expected = backend.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved)
+    assert torch.equal(
+        backend.apply_rotary_cos_sin(x.detach(), cos, sin, interleaved=interleaved), expected
+    )
+
+
+@LAYOUTS
+def test_torch_vmap_over_tables(interleaved):
+    """ROT-22: mapping over tables, over x, or over both, gives the rows of the whole."""
+    x, rows = draw(SHAPE), torch.stack((torch.tensor(M), torch.tensor(M) + 5))
+    cos, sin = (t.float() for t in backend.cos_sin(rows, 8))
+
+    def turned(a, c, s):
+        return backend.apply_rotary_cos_sin(a, c, s, interleaved=interleaved)
+
+    expected = turned(x, cos, sin)
+    assert torch.equal(torch.vmap(turned)(x, cos, sin), expected)
+    moved = torch.vmap(turned, in_dims=(1, -1, -1))(
+        x.movedim(0, 1), cos.movedim(0, -1), sin.movedim(0, -1)
+    )
+    assert torch.equal(moved, expected)
+    same = torch.vmap(turned, in_dims=(None, 0, 0))(x, cos, sin)
+    assert torch.equal(same, torch.stack([turned(x, c, s) for c, s in zip(cos, sin, strict=True)]))
 
 
 def test_torch_gradients_of_spoilt_pairs_stay_there():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from ropespec.backends.torch.composite import LANES, is_complex
+from ropespec.backends.torch.composite import LANES, is_complex, splits_vectors
 
 __all__ = ["turn_blocks"]
 
@@ -13,9 +13,6 @@ BLOCK = 2**18
 
 Block = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 """What is turned, where to, and two tables: cos and sin, or cos + i sin and sin."""
-
-GRAIN = 32768
-"""Elements from which on torch shares an operation among threads."""
 
 
 def turn_blocks(
@@ -30,19 +27,22 @@ def turn_blocks(
     cos, sin : torch.Tensor of float32, or float64 for float64 x
         Broadcastable to (..., S, r/2).
     out : torch.Tensor, shape and dtype of `x`
-        `x` itself, or of other memory.
+        The memory of `x` in the same order, or other memory.
     interleaved : bool
         Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     """
     pairs = cos.shape[-1]
-    if 2 * pairs < x.shape[-1] and out is not x:
+    if 2 * pairs < x.shape[-1] and out.data_ptr() != x.data_ptr():
         out[..., 2 * pairs :].copy_(x[..., 2 * pairs :])
     head, into = x[..., : 2 * pairs], out[..., : 2 * pairs]
     table = torch.complex(cos, sin) if interleaved else torch.cat((cos, cos), dim=-1)
     table, sin = (t.expand(*x.shape[:-2], t.shape[-1]).unsqueeze(-2) for t in (table, sin))
-    scratch = _Scratch(cos.dtype, min(head.numel(), BLOCK))
+    scratch = _Scratch(cos.dtype, min(head.numel(), max(BLOCK, 2 * pairs)))
     turn = _turn_interleaved if interleaved else _turn_half
-    for block in _blocks((head, into, table, sin), aligned=interleaved and pairs % LANES == 0):
+    aligned = interleaved and pairs % LANES == 0
+    at_once = aligned and x.dtype == cos.dtype and is_complex(head) and is_complex(into)
+    limit = head.numel() if at_once else BLOCK
+    for block in _blocks((head, into, table, sin), limit, aligned=aligned):
         turn(block, scratch)
 
 
@@ -111,26 +111,23 @@ def _as_complex(x: torch.Tensor) -> torch.Tensor:
     return torch.view_as_complex(x.view(*x.shape[:-1], x.shape[-1] // 2, 2))
 
 
-def _blocks(tensors: Block, *, aligned: bool) -> Iterator[Block]:
-    """Cut along the first axes into blocks; axes of length 1 are shared by all of them."""
+def _blocks(tensors: Block, limit: int, *, aligned: bool) -> Iterator[Block]:
+    """Cut along the first axes into blocks of at most `limit` elements, or of one row.
+
+    Axes of length 1 are shared by all of them.
+    """
     shape = tensors[0].shape
     size = tensors[0].numel()
     if size == 0:
         return
     axis = next((a for a, length in enumerate(shape[:-1]) if length > 1), None)
-    if axis is None or (size <= BLOCK and not (aligned and _splits_a_vector(size // 2))):
+    if axis is None or (size <= limit and not (aligned and splits_vectors(size // 2))):
         yield tensors
         return
-    step = max(1, min(BLOCK * shape[axis] // size, (shape[axis] + 1) // 2))
+    step = max(1, min(limit * shape[axis] // size, (shape[axis] + 1) // 2))
     for start in range(0, shape[axis], step):
         length = min(step, shape[axis] - start)
         x, out, cos, sin = (
             t.narrow(axis, start, length) if t.shape[axis] > 1 else t for t in tensors
         )
-        yield from _blocks((x, out, cos, sin), aligned=aligned)
-
-
-def _splits_a_vector(size: int) -> bool:
-    """Whether a thread's share of `size` complex numbers would end within a vector."""
-    threads = min(torch.get_num_threads(), -(-size // GRAIN))
-    return -(-size // threads) % LANES != 0
+        yield from _blocks((x, out, cos, sin), limit, aligned=aligned)

@@ -6,13 +6,16 @@ so the bits do not depend on the size of a tensor.
 
 import torch
 
-__all__ = ["LANES", "fusible", "is_complex", "small"]
+__all__ = ["LANES", "fusible", "is_complex", "small", "splits_vectors"]
 
 LANES = 16
 """Complex numbers that torch's vector loops take at a time, at most.
 
-The rest of a row is multiplied with other roundings; rows that leave none need no caution.
+What is left over at the end of a row, or of a thread's share, it multiplies with other roundings.
 """
+
+GRAIN = 32768
+"""Elements from which on torch shares an operation among threads."""
 
 
 def small(
@@ -49,23 +52,29 @@ def small(
 
 def _half(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     x1, x2 = x.chunk(2, -1)
-    y1, y2 = x1 * cos, x2 * cos
-    return torch.cat((y1.addcmul_(x2, sin, value=-1), y2.addcmul_(x1, sin)), -1)
+    y1, y2 = torch.addcmul(x1 * cos, x2, sin, value=-1), torch.addcmul(x2 * cos, x1, sin)
+    return torch.cat((y1, y2), -1)
 
 
 def _interleaved(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     pairs = cos.shape[-1]
-    if pairs % LANES == 0 and is_complex(x):
+    if pairs % LANES == 0 and is_complex(x) and not splits_vectors(x.numel() // 2):
         z = torch.view_as_complex(x.view(*x.shape[:-1], pairs, 2)) * torch.complex(cos, sin)
         return torch.view_as_real(z).view(x.shape)
     x1, x2 = x[..., 0::2], x[..., 1::2]
-    return torch.stack((x1 * cos - x2 * sin, x2 * cos + x1 * sin), dim=-1).flatten(-2)
+    return torch.stack((x1 * cos - x2 * sin, x2 * cos + x1 * sin), dim=-1).view(x.shape)
 
 
 def is_complex(x: torch.Tensor) -> bool:
     """Whether pairs are neighbours that torch can view as complex numbers."""
     *strides, last = x.stride()
     return last == 1 and not any(s % 2 for s in (x.storage_offset(), *strides)) and not x.is_neg()
+
+
+def splits_vectors(size: int) -> bool:
+    """Whether a thread's share of `size` complex numbers, in whole rows, may end in a vector."""
+    threads = min(torch.get_num_threads(), -(-size // GRAIN))
+    return threads > 1 and -(-size // threads) % LANES != 0
 
 
 def fusible(

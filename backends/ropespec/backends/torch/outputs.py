@@ -4,18 +4,19 @@ import numpy as np
 import torch
 
 from ropespec.backends.torch.arrays import check_array
+from ropespec.backends.torch.tables import is_plain
 from ropespec.spec.arguments import check_out, facts, refuse_overlap
 from ropespec.spec.errors import ArgumentValueError
 
 __all__ = ["check_output", "is_recorded"]
 
 
-def check_output(out: object, x: torch.Tensor, *others: object) -> torch.Tensor:
+def check_output(out: object, x: torch.Tensor, *others: object) -> None:
     """Require `out` to be `x` itself or a tensor like it that shares no memory.
 
     While gradients are recorded, only an `x` that is the result of something may be overwritten,
-    and only by itself. A compiler that traces the call knows no addresses; what it compiles does
-    not compare them.
+    and only by itself. Where there are no addresses, as while a compiler traces the call, none are
+    compared.
 
     Parameters
     ----------
@@ -25,11 +26,6 @@ def check_output(out: object, x: torch.Tensor, *others: object) -> torch.Tensor:
         Checked.
     *others : object
         What `out` must not overlap: positions or tables.
-
-    Returns
-    -------
-    torch.Tensor
-        `out`; it is `x` where both are the same memory in the same order.
 
     Raises
     ------
@@ -46,12 +42,11 @@ def check_output(out: object, x: torch.Tensor, *others: object) -> torch.Tensor:
         raise ArgumentValueError("out", f"on the device of x, {x.device}", out)
     if torch.is_grad_enabled() and (x.requires_grad or out.requires_grad):
         _check_recorded(out, x)
-    if torch.compiler.is_compiling() or out.numel() == 0:
-        return out
+    if out.is_meta or not is_plain(x, out) or out.numel() == 0:
+        return
     same = out is x or (out.data_ptr() == x.data_ptr() and out.stride() == x.stride())
     if _overlaps_itself(out) or _overlaps(out, *others, *(() if same else (x,))):
         refuse_overlap(out)
-    return x if same else out
 
 
 def is_recorded(x: torch.Tensor) -> bool:

@@ -170,7 +170,7 @@ def apply_rotary(
         x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
     )
     if out is not None:
-        out = check_output(out, x, m)
+        check_output(out, x, m)
     if x.is_cuda and type(x) in KINDS:
         from ropespec.backends.torch import cuda  # noqa: PLC0415  # loaded where there is CUDA
 
@@ -233,7 +233,7 @@ def apply_rotary_cos_sin(
         work = arithmetic(x.dtype)
         cos, sin = cos.to(x.device, work), sin.to(x.device, work)
     if out is not None:
-        out = check_output(out, x, *given)
+        check_output(out, x, *given)
     if x.is_cuda and type(x) in KINDS:
         from ropespec.backends.torch import cuda  # noqa: PLC0415  # loaded where there is CUDA
 

@@ -56,12 +56,17 @@ def is_plain(*tensors: object) -> bool:
 
 
 def runs_blocks(x: torch.Tensor) -> bool:
-    """Whether `x` may be turned block by block; transforms of `torch.func` are no hindrance."""
+    """Whether `x` may be turned block by block.
+
+    Transforms of `torch.func` are no hindrance, but the older batching, which autograd still does
+    for batched gradients, is.
+    """
     return (
         x.is_cpu
         and not torch.compiler.is_compiling()
         and type(x) in KINDS
-        and not torch._C._len_torch_dispatch_stack()  # noqa: SLF001  # as in `is_plain`
+        and not torch._C._functorch.is_legacy_batchedtensor(x)  # noqa: SLF001  # as in `is_plain`
+        and not torch._C._len_torch_dispatch_stack()  # noqa: SLF001  # as above
         and torch._C._get_tracing_state() is None  # noqa: SLF001  # as above
     )
 
@@ -81,12 +86,22 @@ def turns_on(device: torch.device, dim: int, base: float) -> torch.Tensor:
     torch.Tensor of int64, shape (dim/2,)
         Shared: not to be written to.
     """
+    if not is_plain():
+        return _turns_tensor(device, dim, base)
 
     def make() -> tuple[torch.Tensor]:
         with torch.inference_mode(mode=False):
-            return (torch.tensor(signed_turns(dim, base), dtype=torch.int64, device=device),)
+            return (_turns_tensor(device, dim, base),)
 
-    return _turns.get((dim, base, device), make)[0] if is_plain() else make()[0]
+    return _turns.get((dim, base, device), make)[0]
+
+
+# As for `signed_turns`: compiled code holds the tensor on its device, and copies nothing there.
+vars(turns_on)["_dynamo_marked_constant"] = True
+
+
+def _turns_tensor(device: torch.device, dim: int, base: float) -> torch.Tensor:
+    return torch.tensor(signed_turns(dim, base), dtype=torch.int64, device=device)
 
 
 def cos_sin_tables(

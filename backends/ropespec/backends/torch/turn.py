@@ -16,7 +16,7 @@ from ropespec.backends.torch.tables import is_plain, runs_blocks
 
 __all__ = ["turn", "turn_into"]
 
-LARGE = 2**14
+LARGE = 2**18
 """Elements from which on blocks are faster than ordinary operations."""
 
 
@@ -46,14 +46,15 @@ def turn(
     torch.Tensor, shape, dtype and device of `x`
         A new tensor.
     """
-    if x.numel() >= LARGE and runs_blocks(x):
+    compiling = torch.compiler.is_compiling()  # first: a size that is looked at is compiled in
+    if not compiling and x.numel() >= LARGE and runs_blocks(x):
         options = (interleaved, inverse, False)
         return _Turn.apply(x, cos, sin, *options)  # type: ignore[no-any-return, no-untyped-call]  # torch declares no types for it
     if inverse:
         sin = -sin
     if cos.requires_grad or sin.requires_grad:
         cos, sin = cos.detach(), sin.detach()
-    form = fusible if torch.compiler.is_compiling() else small
+    form = fusible if compiling else small
     return form(x, cos, sin, interleaved=interleaved)
 
 
@@ -74,7 +75,7 @@ def turn_into(
     torch.Tensor
         `out`.
     """
-    if x.numel() >= LARGE and runs_blocks(x) and is_plain(out, cos, sin):
+    if is_plain(out, cos, sin) and x.numel() >= LARGE and runs_blocks(x):
         if is_recorded(x):
             return _Turn.apply(x, cos, sin, interleaved, False, True)  # type: ignore[no-any-return, no-untyped-call]  # as above
         with torch.no_grad():
