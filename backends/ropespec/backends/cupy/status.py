@@ -1,28 +1,11 @@
 """Whether a GPU can run the CuPy backend here, and what is known of it where none can."""
 
-from dataclasses import dataclass
-
 import cupy
 
 from ropespec.backends.cupy.kernels import compile_for
+from ropespec.backends.status import Status
 
 __all__ = ["Status", "status"]
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What can be said of the backend on this machine.
-
-    Attributes
-    ----------
-    available : bool
-        True if a GPU can run it.
-    reason : str
-        The GPU, or what was and what was not done without one.
-    """
-
-    available: bool
-    reason: str
 
 
 def status() -> Status:

@@ -1,29 +1,12 @@
 """Whether a GPU can run the kernels here, and what is known of them where none can."""
 
-from dataclasses import dataclass
-
 import torch
 
+from ropespec.backends.status import Status
 from ropespec.backends.torch.cuda.ahead import compile_ahead
 from ropespec.backends.torch.cuda.operators import has_triton
 
 __all__ = ["Status", "status"]
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What can be said of the kernels on this machine.
-
-    Attributes
-    ----------
-    available : bool
-        True if a GPU can run them.
-    reason : str
-        The GPU, or what was and what was not done without one.
-    """
-
-    available: bool
-    reason: str
 
 
 def status() -> Status:
