@@ -18,6 +18,7 @@ from ropespec.conformance.registry import Check
 from ropespec.conformance.results import CheckResult, Status, Verdict
 from ropespec.conformance.runner import Plan, explained, run_check, select
 from ropespec.conformance.subject.errors import (
+    NotPossible,
     SubjectCrashed,
     SubjectRaised,
     SubjectTimeout,
@@ -131,6 +132,24 @@ def test_a_check_that_does_not_apply_is_skipped_with_the_reason():
     result = run_check(check, Trial(Nobody()), Plan())
 
     assert (result.status, result.message, result.examples) == (Status.SKIP, "not today", 0)
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_a_refused_case_is_no_example(nth):
+    """Refused every time the check is skipped with the words; now and then, those do not count."""
+    calls = []
+
+    def judge(*_):
+        calls.append(1)
+        if len(calls) % nth == 0:
+            raise NotPossible("not under vmap")
+        return held()
+
+    result = run_check(planted(judge), Trial(Nobody()), Plan())
+
+    assert result.examples == (0 if nth == 1 else len(calls) - len(calls) // 2)
+    assert result.status is (Status.SKIP if nth == 1 else Status.PASS)
+    assert result.message == ("not under vmap" if nth == 1 else "")
 
 
 def test_whatever_a_check_raises_is_an_error_that_says_where():

@@ -74,12 +74,15 @@ class _Log:
     worst: float | None = None
 
     @property
+    def judged(self) -> int:
+        """How many cases had another outcome than a refusal."""
+        return sum(not isinstance(outcome, NotPossible) for outcome in self.outcomes.values())
+
+    @property
     def refused(self) -> NotPossible | None:
         """The first refusal, where every case was one."""
-        found = list(self.outcomes.values())
-        if found and all(isinstance(outcome, NotPossible) for outcome in found):
-            return next(outcome for outcome in found if isinstance(outcome, NotPossible))
-        return None
+        refusals = (one for one in self.outcomes.values() if isinstance(one, NotPossible))
+        return None if self.judged else next(refusals, None)
 
     @property
     def fatal(self) -> bool:
@@ -306,7 +309,7 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
     if log.refused is not None:
         return _result(item, Status.SKIP, message=log.refused.message)
     if log.failed is None:
-        return _result(item, Status.PASS, examples=len(log.outcomes), worst=log.worst)
+        return _result(item, Status.PASS, examples=log.judged, worst=log.worst)
     case, outcome = log.failed
     if isinstance(outcome, Finding):
         if item.explain is not None and not outcome.message.startswith("returns "):
@@ -314,7 +317,7 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
         return _result(
             item,
             Status.FAIL,
-            examples=len(log.outcomes),
+            examples=log.judged,
             worst=outcome.ratio,
             message=outcome.message,
             counterexample=counterexample(trial.session, case, outcome),
@@ -327,7 +330,7 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
     return _result(
         item,
         status,
-        examples=len(log.outcomes),
+        examples=log.judged,
         message=f"{raised}{outcome.message}{detail}",
         counterexample=counterexample(trial.session, case, None),
     )

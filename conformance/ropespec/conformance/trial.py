@@ -41,7 +41,7 @@ class Unfit(Exception):  # noqa: N818  # a finding on its way to the runner
         self.finding = finding
 
 
-def unfit(rotated: Rotated, x: NDArray[Any]) -> Finding | None:
+def unfit(rotated: Rotated, x: NDArray[Any], verb: str = "returns") -> Finding | None:
     """Return the finding that a result is not one real array of the shape of x, or None.
 
     Parameters
@@ -50,15 +50,17 @@ def unfit(rotated: Rotated, x: NDArray[Any]) -> Finding | None:
         What came back.
     x : ndarray
         What was to be rotated, (B, S, H, D).
+    verb : str
+        What the finding says of the subject before it says what came back.
     """
     reply = rotated.reply
     if len(reply.values) != 1:
-        return broken(f"returns {len(reply.values)} results where one array is claimed")
+        return broken(f"{verb} {len(reply.values)} results where one array is claimed")
     if not rotated.shape_ok:
         got = f"shape {rotated.y.shape}" if reply.is_array[0] else reply.descriptions[0]
-        return broken(f"returns {got} where shape {x.shape} is claimed")
+        return broken(f"{verb} {got} where shape {x.shape} is claimed")
     if np.iscomplexobj(rotated.y):
-        return broken(f"returns {reply.dtypes[0]} where {x.dtype.name} is claimed")
+        return broken(f"{verb} {reply.dtypes[0]} where {x.dtype.name} is claimed")
     return None
 
 
@@ -155,6 +157,31 @@ class Trial:
         if finding := unfit(rotated, x):
             raise Unfit(finding.after(Call(function, (x, positions), case.keywords)))
         return np.asarray(rotated.y)
+
+    def rotate_vjp(
+        self,
+        case: Case,
+        x: NDArray[Any],
+        positions: NDArray[np.int64],
+        cotangent: NDArray[Any],
+        *,
+        strided: bool = False,
+    ) -> NDArray[Any]:
+        """Take the gradient of <cotangent, rotated x> with respect to x, (B, S, H, D).
+
+        Raises
+        ------
+        Unfit
+            If the gradient is not one array of real numbers of the shape of x.
+        NotDifferentiable
+            If there is none.
+        """
+        gradient = self.session.rotate_vjp(
+            x, positions, cotangent, keywords=case.keywords, strided=strided
+        )
+        if finding := unfit(gradient, x, "has a gradient of"):
+            raise Unfit(finding.after(Call("apply_rotary", (x, positions), case.keywords)))
+        return np.asarray(gradient.y)
 
     def expect(self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Rotation:
         """Rotate x exactly."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import called, wrong_shape
+from ropespec.conformance.checks.rotation.common import called
 from ropespec.conformance.judge.finding import Finding, broken, held
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.registry import check
@@ -25,8 +25,6 @@ def printed(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
     call = called(case, x, positions)
-    if finding := wrong_shape(y, x, call):
-        return finding
     exact = trial.expect(case, x, positions)
     allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
     for name, wrong in _wrong_forms(trial, case, x, positions).items():

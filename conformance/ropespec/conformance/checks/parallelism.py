@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import called, wrong_shape
-from ropespec.conformance.judge.finding import Finding, compare
+from ropespec.conformance.checks.rotation.common import alike
+from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 
@@ -17,17 +17,6 @@ Positions = NDArray[np.int64]
 SHARDS = 2
 
 
-def _agree(
-    trial: Trial, case: Case, x: Float, positions: Positions, y: Float, other: Float, message: str
-) -> Finding:
-    """Compare y with the same thing put together otherwise: each may err by its own budget."""
-    call = called(case, x, positions)
-    if finding := wrong_shape(y, x, call) or wrong_shape(other, x, call):
-        return finding
-    allowed = 2 * trial.allowed(case, x, positions)
-    return compare(y, other.astype(np.float64), allowed, message=message).after(call)
-
-
 def _in_parts(
     trial: Trial, case: Case, x: Float, positions: Positions, parts: list[Positions]
 ) -> Float:
@@ -35,7 +24,7 @@ def _in_parts(
     turned = [trial.rotate(case, np.take(x, i, axis=1), positions[:, i]) for i in parts]
     whole = np.concatenate(turned, axis=1)
     order = np.concatenate(parts)
-    return np.take(whole, np.argsort(order), axis=1) if whole.shape == x.shape else whole
+    return np.take(whole, np.argsort(order), axis=1)
 
 
 def _zigzag(tokens: int) -> list[Positions]:
@@ -63,7 +52,7 @@ def shards(trial: Trial, case: Case) -> Finding:
     parts = np.array_split(np.arange(case.seq), SHARDS)
     apart = _in_parts(trial, case, x, positions, parts)
     message = "two shards of the sequence, with the positions of their tokens, are not the whole"
-    return _agree(trial, case, x, positions, y, apart, message)
+    return alike(trial, case, x, positions, y, apart, message)
 
 
 @check(
@@ -77,14 +66,12 @@ def order(trial: Trial, case: Case) -> Finding:
     positions = case.make_positions()
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
-    if finding := wrong_shape(y, x, called(case, x, positions)):
-        return finding
     deal = (_zigzag, _striped)[case.seed % 2]
     dealt = np.concatenate(deal(case.seq))
     there, where = np.take(x, dealt, axis=1), positions[:, dealt]
     got = trial.rotate(case, there, where)
     message = "tokens dealt out in another order, with their positions, are turned otherwise"
-    return _agree(trial, case, there, where, got, np.take(y, dealt, axis=1), message)
+    return alike(trial, case, there, where, got, np.take(y, dealt, axis=1), message)
 
 
 @check(
@@ -102,7 +89,7 @@ def heads(trial: Trial, case: Case) -> Finding:
     turned = [trial.rotate(case, np.take(x, group, axis=2), positions) for group in groups]
     apart = np.concatenate(turned, axis=2)
     message = "two groups of heads, turned apart, are not the heads turned together"
-    return _agree(trial, case, x, positions, y, apart, message)
+    return alike(trial, case, x, positions, y, apart, message)
 
 
 @check(
@@ -120,7 +107,7 @@ def documents(trial: Trial, case: Case) -> Finding:
     y = trial.rotate(case, x, positions)
     alone = _in_parts(trial, case, x, positions, [first, rest])
     message = "documents packed in one row are not turned as each is alone"
-    return _agree(trial, case, x, positions, y, alone, message)
+    return alike(trial, case, x, positions, y, alone, message)
 
 
 @check(
@@ -137,8 +124,6 @@ def tree(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     x = np.ascontiguousarray(np.broadcast_to(x[:, :1], x.shape))
     y = trial.rotate(case, x, positions)
-    if finding := wrong_shape(y, x, called(case, x, positions)):
-        return finding
     first = np.searchsorted(depth, depth)  # the first token of each depth
     message = "tokens that share a position are turned differently"
-    return _agree(trial, case, x, positions, y, np.take(y, first, axis=1), message)
+    return alike(trial, case, x, positions, y, np.take(y, first, axis=1), message)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case
-from ropespec.conformance.checks.rotation.common import wrong_shape
 from ropespec.conformance.judge.bounds import Bounded, Rules, dot
 from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare
@@ -115,15 +114,12 @@ class Turned(NamedTuple):
         What came back, (B, S, H, D).
     exact : Bounded
         R_m x and the error allowed.
-    problem : Finding or None
-        That the shape is wrong; then y is not to be used.
     call : Call
         For the report.
     """
 
     y: Float
     exact: Bounded
-    problem: Finding | None
     call: Call
 
 
@@ -139,8 +135,7 @@ def turn(
     call = Call(function, (x, positions), case.keywords)
     rotation = trial.expect(case, x, positions)
     allowed = rotation.allowed(trial.loosest(case.dtype), trial.machine)
-    problem = wrong_shape(y, x, call)
-    return Turned(y.astype(np.float64), Bounded(rotation.y, allowed), problem, call)
+    return Turned(y.astype(np.float64), Bounded(rotation.y, allowed), call)
 
 
 class Scored(NamedTuple):
@@ -148,7 +143,6 @@ class Scored(NamedTuple):
 
     got: Float
     exact: Bounded
-    problem: Finding | None
     call: Call
 
 
@@ -162,6 +156,5 @@ def scores(  # two sides, each with vector and position
 ) -> Scored:
     """Let the subject turn q to m and k to n, and take <q, k> token by token in float64."""
     left, right = turn(trial, case, q, m), turn(trial, case, k, n)
-    problem = left.problem or right.problem
-    got = np.zeros(0) if problem else np.sum(left.y * right.y, axis=-1)
-    return Scored(got, dot(left.exact, right.exact), problem, left.call)
+    got = np.sum(left.y * right.y, axis=-1)
+    return Scored(got, dot(left.exact, right.exact), left.call)

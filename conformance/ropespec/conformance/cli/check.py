@@ -9,19 +9,22 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ropespec.conformance.cli.options import claims_of, profile_options, timeout_option
+from ropespec.conformance.cli.options import (
+    claims_of,
+    profile_options,
+    require_target,
+    timeout_option,
+)
+from ropespec.conformance.cli.output import NARROW, console, save, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
 from ropespec.conformance.profile import ARRAYS
-from ropespec.conformance.report.document import document, documents, write
+from ropespec.conformance.report.document import document, documents
 from ropespec.conformance.report.progress import Progress
 from ropespec.conformance.report.summary import print_report
 from ropespec.conformance.results import Verdict
 from ropespec.conformance.subject.errors import TargetUnusable
-from ropespec.conformance.subject.target import parse
 
 __all__ = ["check_command"]
-
-PLAIN_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +86,20 @@ def check_command(  # one parameter per option that is no claim
     Exit status: 0 conforms, 1 does not, 2 the call or the target is unusable.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     request = _Request(claims_of(options), timeout, seed, full, only)
-    destination = _writable(json_file) if json_file else None
+    destination = writable(json_file)
     if only:
         _require_known(only)
-    console = _console(sys.stdout)
+    screen = console(sys.stdout, NARROW)
     if target is None:
-        return _check_all(request, console, destination)
-    _require_target(target)
+        return _check_all(request, screen, destination)
+    require_target(target)
     verdict = _judge(target, request)
-    print_report(console, verdict, only=only)
-    if destination:
-        _save(document(verdict, **request.limits), destination)
+    print_report(screen, verdict, only=only)
+    save(document(verdict, **request.limits), destination)
     return CONFORMS if verdict.conforms else FAILS
 
 
-def _check_all(request: _Request, console: Console, destination: Path | None) -> int:
+def _check_all(request: _Request, screen: Console, destination: Path | None) -> int:
     """Check every backend that can run here; those that cannot are neither passed nor failed."""
     verdicts, not_run = [], {}
     for name in ARRAYS:
@@ -105,17 +107,16 @@ def _check_all(request: _Request, console: Console, destination: Path | None) ->
             not_run[name] = reason
             continue
         verdicts.append(_judge(name, request))
-        print_report(console, verdicts[-1], only=request.only)
-        console.print()
+        print_report(screen, verdicts[-1], only=request.only)
+        screen.print()
     for name, reason in not_run.items():
-        console.print(Text(f"{name} was not run: {reason}", style="yellow"), soft_wrap=True)
-    if destination:
-        _save(documents(verdicts, not_run, **request.limits), destination)
+        screen.print(Text(f"{name} was not run: {reason}", style="yellow"), soft_wrap=True)
+    save(documents(verdicts, not_run, **request.limits), destination)
     return CONFORMS if verdicts and all(one.conforms for one in verdicts) else FAILS
 
 
 def _judge(target: str, request: _Request) -> Verdict:
-    with Progress(_console(sys.stderr), target) as progress:
+    with Progress(console(sys.stderr, NARROW), target) as progress:
         # Loaded after the first line is on the screen: Hypothesis alone takes half a second.
         from ropespec.conformance.opening import open_subject  # noqa: PLC0415  # see above
         from ropespec.conformance.runner import Plan, run  # noqa: PLC0415  # see above
@@ -134,14 +135,6 @@ def _missing(name: str) -> str | None:
     return availability(name)
 
 
-def _require_target(target: str) -> None:
-    """Refuse what is no target before anything is said to be loading."""
-    try:
-        parse(target, Path.cwd())
-    except TargetUnusable as problem:
-        raise Unusable(str(problem)) from None
-
-
 def _require_known(only: tuple[str, ...]) -> None:
     from ropespec.conformance.runner import Plan, select  # noqa: PLC0415  # only with --only
 
@@ -149,30 +142,3 @@ def _require_known(only: tuple[str, ...]) -> None:
         select(Plan(only=only))
     except ValueError as problem:
         raise Unusable(f"--only: {problem}") from None
-
-
-def _console(stream: Any) -> Console:  # noqa: ANN401  # a text stream
-    """Return a console as wide as the terminal, or as a report that is read later."""
-    width = None if stream.isatty() else PLAIN_WIDTH
-    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
-
-
-def _writable(name: str) -> Path:
-    """Open the file before the work, so that minutes of it are not lost to a wrong path."""
-    path = Path(name)
-    is_new = not path.exists()
-    try:
-        with path.open("a", encoding="utf-8"):
-            pass
-        if is_new:
-            path.unlink()
-    except OSError as problem:
-        raise Unusable(f"--json: cannot write {name}: {problem.strerror}") from None
-    return path
-
-
-def _save(content: dict[str, Any], path: Path) -> None:
-    try:
-        write(content, path)
-    except OSError as problem:
-        raise Unusable(f"--json: cannot write {path}: {problem.strerror}") from None

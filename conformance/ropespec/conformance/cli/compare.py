@@ -3,26 +3,27 @@
 import copy
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.console import Console
 
 from ropespec.conformance.builtin import BUILTIN
-from ropespec.conformance.cli.options import claims_of, profile_options, timeout_option
+from ropespec.conformance.cli.options import (
+    claims_of,
+    profile_options,
+    require_target,
+    timeout_option,
+)
+from ropespec.conformance.cli.output import WIDE, console, save, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
-from ropespec.conformance.report.document import write
 from ropespec.conformance.report.progress import Progress
 from ropespec.conformance.subject.errors import TargetUnusable
-from ropespec.conformance.subject.target import parse
 
 if TYPE_CHECKING:  # NumPy and the judge are loaded by the command itself
     from ropespec.conformance.compare import Comparison
 
 __all__ = ["compare_command"]
 
-PLAIN_WIDTH = 120
 SIDES = ("a", "b")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -89,11 +90,11 @@ def compare_command(  # the options are in the help of each
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     targets = (a, b)
     for target in targets:
-        _require_target(target)
+        require_target(target)
     claims = tuple(
         _claims(side, target, options) for side, target in zip(SIDES, targets, strict=True)
     )
-    destination = _writable(json_file) if json_file else None
+    destination = writable(json_file)
     found = _compared(targets, claims, timeout, seed)
     # NumPy is loaded by now.
     from ropespec.conformance.report.comparison import (  # noqa: PLC0415  # see above
@@ -101,12 +102,8 @@ def compare_command(  # the options are in the help of each
         print_comparison,
     )
 
-    print_comparison(_console(sys.stdout), found)
-    if destination:
-        try:
-            write(comparison_document(found), destination)
-        except OSError as problem:
-            raise Unusable(f"--json: cannot write {destination}: {problem.strerror}") from None
+    print_comparison(console(sys.stdout, WIDE), found)
+    save(comparison_document(found), destination)
     return CONFORMS if found.interchangeable else FAILS
 
 
@@ -130,7 +127,7 @@ def _claims(side: str, target: str, options: Mapping[str, Any]) -> dict[str, Any
 def _compared(
     targets: tuple[str, ...], claims: tuple[dict[str, Any], ...], timeout: float, seed: int
 ) -> "Comparison":
-    with Progress(_console(sys.stderr), " and ".join(targets)):
+    with Progress(console(sys.stderr, WIDE), " and ".join(targets)):
         # Loaded after the first line is on the screen: Hypothesis alone takes half a second.
         from ropespec.conformance.compare import compare, open_side  # noqa: PLC0415  # see above
 
@@ -142,29 +139,3 @@ def _compared(
                 return compare(first, second, seed)
         except TargetUnusable as problem:
             raise Unusable(str(problem)) from None
-
-
-def _require_target(target: str) -> None:
-    try:
-        parse(target, Path.cwd())
-    except TargetUnusable as problem:
-        raise Unusable(str(problem)) from None
-
-
-def _console(stream: Any) -> Console:  # noqa: ANN401  # a text stream
-    width = None if stream.isatty() else PLAIN_WIDTH
-    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
-
-
-def _writable(name: str) -> Path:
-    """Open the file before the work, so that it is not lost to a wrong path."""
-    path = Path(name)
-    is_new = not path.exists()
-    try:
-        with path.open("a", encoding="utf-8"):
-            pass
-        if is_new:
-            path.unlink()
-    except OSError as problem:
-        raise Unusable(f"--json: cannot write {name}: {problem.strerror}") from None
-    return path

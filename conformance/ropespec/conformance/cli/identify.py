@@ -1,8 +1,6 @@
 """`ropespec identify`: find out which convention an implementation follows."""
 
-import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,17 +9,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ropespec.conformance.cli.options import claims_of, profile_options, timeout_option
+from ropespec.conformance.cli.options import (
+    claims_of,
+    profile_options,
+    require_target,
+    timeout_option,
+)
+from ropespec.conformance.cli.output import NARROW, console, save, writable
 from ropespec.conformance.cli.status import CONFORMS, Unusable
 from ropespec.conformance.subject.errors import TargetUnusable
-from ropespec.conformance.subject.target import parse
 
 if TYPE_CHECKING:  # NumPy and the judge are loaded by the command itself
     from ropespec.conformance.identify import Diagnosis, Identification
 
 __all__ = ["identify_command"]
 
-PLAIN_WIDTH = 100
 _SHOWN = 6  # values of a tuple that are printed
 
 
@@ -49,21 +51,15 @@ def identify_command(
 
     Exit status: 0 if something was found out, 2 if the call or the target is unusable.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
+    require_target(target)
+    destination = writable(json_file)
     try:
-        parse(target, Path.cwd())
         found, mistakes = _found(target, claims_of(options), timeout)
     except TargetUnusable as problem:
         raise Unusable(str(problem)) from None
-    width = None if sys.stdout.isatty() else PLAIN_WIDTH
-    console = Console(width=width, highlight=False, markup=False, emoji=False)
-    _print(console, found, mistakes)
-    if json_file:
-        content = found.as_dict() | {"diagnosis": [one.as_dict() for one in mistakes]}
-        text = json.dumps(_strict(content), indent=2, ensure_ascii=False, allow_nan=False)
-        try:
-            Path(json_file).write_text(text + "\n", encoding="utf-8")
-        except OSError as problem:
-            raise Unusable(f"--json: cannot write {json_file}: {problem.strerror}") from None
+    _print(console(sys.stdout, NARROW), found, mistakes)
+    content = found.as_dict() | {"diagnosis": [one.as_dict() for one in mistakes]}
+    save(_strict(content), destination)
     return CONFORMS
 
 
@@ -94,9 +90,9 @@ def _found(
         return found, diagnose(found, claimed)
 
 
-def _print(console: Console, found: "Identification", mistakes: "tuple[Diagnosis, ...]") -> None:
-    console.print(Text(found.target, style="bold"), soft_wrap=True)
-    console.print()
+def _print(screen: Console, found: "Identification", mistakes: "tuple[Diagnosis, ...]") -> None:
+    screen.print(Text(found.target, style="bold"), soft_wrap=True)
+    screen.print()
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("fact", no_wrap=True)
     table.add_column("found", overflow="fold", max_width=30)
@@ -105,15 +101,15 @@ def _print(console: Console, found: "Identification", mistakes: "tuple[Diagnosis
     for fact in found:
         sure = f"{100 * fact.certainty:.0f} %"
         table.add_row(Text(str(fact.name)), Text(_value(fact.value)), sure, Text(fact.sentence))
-    console.print(table)
+    screen.print(table)
     if mistakes:
-        console.print(Text("\nThis differs from the specification:", style="bold"))
+        screen.print(Text("\nThis differs from the specification:", style="bold"))
         for one in mistakes:
             label = f"{one.id} {one.name}".strip()
             text = Text(f"  {label} ({100 * one.certainty:.0f} %): {one.sentence}")
-            console.print(text, soft_wrap=True)
-    console.print(Text("\nTo check it under these conventions:"), soft_wrap=True)
-    console.print(Text(f"  {found.command()}", style="bold"), soft_wrap=True)
+            screen.print(text, soft_wrap=True)
+    screen.print(Text("\nTo check it under these conventions:"), soft_wrap=True)
+    screen.print(Text(f"  {found.command()}", style="bold"), soft_wrap=True)
 
 
 def _value(value: Any) -> str:  # noqa: ANN401  # as Fact.value

@@ -1,15 +1,19 @@
-"""The options that say what a subject claims, and their translation into a profile."""
+"""What the commands take: a target, and the options that say what a subject claims."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from ropespec.conformance.cli.status import Unusable
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.profile import ARRAYS, AXES
+from ropespec.conformance.subject.errors import TargetUnusable
+from ropespec.conformance.subject.target import parse
 from ropespec.spec.arguments import FLOAT_DTYPES
 
-__all__ = ["claims_of", "profile_options", "timeout_option"]
+__all__ = ["claims_of", "profile_options", "require_target", "timeout_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -122,3 +126,17 @@ def claims_of(options: Mapping[str, Any]) -> dict[str, Any]:
         "device": options["device"],
     }
     return {name: value for name, value in claims.items() if value not in (None, [])}
+
+
+def require_target(target: str) -> None:
+    """Refuse what is no target before anything is said to be loading.
+
+    Raises
+    ------
+    Unusable
+        If it has no form of a target, or names a file that is not there.
+    """
+    try:
+        parse(target, Path.cwd())
+    except TargetUnusable as problem:
+        raise Unusable(str(problem)) from None

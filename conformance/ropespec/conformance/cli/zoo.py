@@ -1,8 +1,6 @@
 """`ropespec zoo`: list the implementations the suite is proved on, or score the suite on them."""
 
-import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ropespec.conformance.cli.output import WIDE, console, save, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
 
 if TYPE_CHECKING:  # the zoo and the judge are loaded by the command itself
@@ -18,8 +17,6 @@ if TYPE_CHECKING:  # the zoo and the judge are loaded by the command itself
     from ropespec.conformance.zoo.score import Score, Scored
 
 __all__ = ["zoo_command"]
-
-PLAIN_WIDTH = 120
 
 
 @click.command("zoo", short_help="List the wrong implementations, or score the suite on them.")
@@ -53,18 +50,16 @@ def zoo_command(
     if json_file and not scored:
         raise Unusable("--json writes the score; give it with --score")
     chosen = _chosen(only)
-    console = _console()
+    screen = console(sys.stdout, WIDE)
     if not scored:
-        _list(console, chosen)
+        _list(screen, chosen)
         return CONFORMS
-    _require_writable(json_file)
+    destination = writable(json_file)
     from ropespec.conformance.zoo.score import score  # noqa: PLC0415  # Hypothesis is slow to load
 
     found = score(chosen, seed=seed, seeds=seeds, whole=not only, on_done=_progress)
-    _print(console, found)
-    if json_file:
-        text = json.dumps({"seed": seed, **found.as_dict()}, indent=2, ensure_ascii=False)
-        Path(json_file).write_text(text + "\n", encoding="utf-8")
+    _print(screen, found)
+    save({"seed": seed, **found.as_dict()}, destination)
     return CONFORMS if found.met else FAILS
 
 
@@ -82,26 +77,6 @@ def _chosen(only: tuple[str, ...]) -> "tuple[Wrong | Right, ...]":
     return tuple(entry for entry in entries.values() if not only or entry.name in only)
 
 
-def _console() -> Console:
-    width = None if sys.stdout.isatty() else PLAIN_WIDTH
-    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
-
-
-def _require_writable(name: str | None) -> None:
-    """Open the file before the work, so that minutes of it are not lost to a wrong path."""
-    if name is None:
-        return
-    path = Path(name)
-    is_new = not path.exists()
-    try:
-        with path.open("a", encoding="utf-8"):
-            pass
-        if is_new:
-            path.unlink()
-    except OSError as problem:
-        raise Unusable(f"--json: cannot write {name}: {problem.strerror}") from None
-
-
 def _progress(item: "Scored", done: int, total: int) -> None:
     kind = "wrong" if item.is_wrong else "right"
     what = f"fails {item.failed[0]}" if item.failed else "passes"
@@ -117,7 +92,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _list(console: Console, entries: "tuple[Wrong | Right, ...]") -> None:
+def _list(screen: Console, entries: "tuple[Wrong | Right, ...]") -> None:
     from ropespec.conformance.zoo import Wrong  # noqa: PLC0415  # NumPy is slow to load
     from ropespec.conformance.zoo.not_shown import NOT_SHOWN  # noqa: PLC0415  # as above
 
@@ -128,15 +103,15 @@ def _list(console: Console, entries: "tuple[Wrong | Right, ...]") -> None:
                 id_ = entry.catalogue if isinstance(entry, Wrong) else ""
                 table.add_row(Text(entry.name), id_, Text(entry.sentence))
         if table.row_count:
-            console.print(table)
-            console.print()
+            screen.print(table)
+            screen.print()
     table = _table("id", "Why it is not here")
     for id_, reason in NOT_SHOWN.items():
         table.add_row(id_, Text(reason))
-    console.print(table)
+    screen.print(table)
 
 
-def _print(console: Console, found: "Score") -> None:
+def _print(screen: Console, found: "Score") -> None:
     table = _table("name", "id", "caught by", "named", "s")
     for item in found.scored:
         caught = item.failed[0] if item.failed else "-"
@@ -149,10 +124,10 @@ def _print(console: Console, found: "Score") -> None:
         table.add_row(
             Text(item.name), item.catalogue, Text(caught), Text(named), f"{item.seconds:.1f}"
         )
-    console.print(table)
-    console.print()
+    screen.print(table)
+    screen.print()
     for line in _lines(found):
-        console.print(Text(line), soft_wrap=True)
+        screen.print(Text(line), soft_wrap=True)
 
 
 def _lines(found: "Score") -> list[str]:

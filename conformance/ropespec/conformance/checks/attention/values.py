@@ -223,8 +223,6 @@ def weights_of_rotated(trial: Trial, case: Case) -> Finding:
     found = []
     for where in (m, m + step):
         left, right = turn(trial, case, q, where), turn(trial, case, k, where)
-        if problem := left.problem or right.problem:
-            return problem
         got = np.einsum("bshd,bthd->bhst", left.y, right.y) / np.sqrt(case.head_dim)
         sides = (left.exact, right.exact)
         (a, ea), (b, eb) = (

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import NEAR, called, wrong_shape
+from ropespec.conformance.checks.rotation.common import NEAR, called
 from ropespec.conformance.checks.shared import LITERAL, against, answer, real_dtype, rules
 from ropespec.conformance.checks.sinusoidal import embedding
 from ropespec.conformance.judge.bounds import Bounded, Rules, table, unit_circle
@@ -331,8 +331,6 @@ def cache(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     y, exact = trial.rotate(case, x, positions), trial.expect(case, x, positions)
     rotation = called(case, x, positions)
-    if finding := wrong_shape(y, x, rotation):
-        return finding
     x1, x2 = exact.pairs.x1, exact.pairs.x2
     c, s, ec, es = (part[:, :, None] for part in (cos, sin, bounds[0].allowed, bounds[1].allowed))
     made = from_pairs(x1 * c - x2 * s, x2 * c + x1 * s, exact.tail, interleaved=case.interleaved)

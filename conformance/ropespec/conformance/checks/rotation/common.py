@@ -4,19 +4,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case
-from ropespec.conformance.judge.finding import Call, Finding, broken
+from ropespec.conformance.judge.finding import Call, Finding, compare
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.trial import Trial
 
 __all__ = [
     "EVERYTHING",
     "NEAR",
+    "alike",
     "as_i",
     "basis",
     "both_layouts",
     "called",
     "negative_positions",
-    "wrong_shape",
 ]
 
 EVERYTHING = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero")
@@ -54,8 +54,16 @@ def called(case: Case, x: NDArray[np.floating], positions: NDArray[np.int64]) ->
     return Call("apply_rotary", (x, positions), case.keywords)
 
 
-def wrong_shape(y: NDArray[np.floating], x: NDArray[np.floating], call: Call) -> Finding | None:
-    """Return the finding that y has not the shape of x, or None."""
-    if y.shape == x.shape:
-        return None
-    return broken(f"y has shape {y.shape}; expected {x.shape}", call=call)
+def alike(
+    trial: Trial,
+    case: Case,
+    x: NDArray[np.floating],
+    positions: NDArray[np.int64],
+    y: NDArray[np.floating],
+    other: NDArray[np.floating],
+    message: str,
+) -> Finding:
+    """Compare two results for one input: each may err by its own budget."""
+    allowed = 2 * trial.allowed(case, x, positions)
+    finding = compare(y, other.astype(np.float64), allowed, message=message)
+    return finding.after(called(case, x, positions))

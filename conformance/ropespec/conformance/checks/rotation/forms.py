@@ -13,7 +13,6 @@ from ropespec.conformance.checks.rotation.common import (
     basis,
     both_layouts,
     called,
-    wrong_shape,
 )
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed
@@ -42,8 +41,6 @@ def direction(trial: Trial, case: Case) -> Finding:
     x = basis(case, 0)
     y = trial.rotate(case, x, positions)
     call = called(case, x, positions)
-    if finding := wrong_shape(y, x, call):
-        return finding
     got = y.astype(np.float64)
     allowed = trial.allowed(case, x, positions)
     ahead = compare(got[..., 0], np.full(got.shape[:-1], np.cos(m)), allowed[..., 0], name="cos")
@@ -73,8 +70,6 @@ def as_complex(trial: Trial, case: Case) -> Finding:
     y = trial.rotate(case, x, positions)
     z = trial.rotate(case, quarter, positions)
     call = called(case, x, positions)
-    if finding := wrong_shape(y, x, call) or wrong_shape(z, x, call):
-        return finding
     bound = rounding_allowed(
         x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
     )
@@ -137,8 +132,6 @@ def _pairing(trial: Trial, case: Case) -> Finding:
     x = basis(case, component)
     y = trial.rotate(case, x, positions)
     call = called(case, x, positions)
-    if finding := wrong_shape(y, x, call):
-        return finding
     index = np.arange(case.head_dim)
     pair = index // 2 if case.interleaved else index % (case.dim // 2)
     own = (pair == pair[component]) & (index < case.dim)
@@ -276,8 +269,6 @@ def rows(trial: Trial, case: Case) -> Finding:
     backwards = np.ascontiguousarray(x[:, ::-1]), np.ascontiguousarray(positions[:, ::-1])
     reverse = trial.rotate(case, *backwards)
     call = called(case, *backwards)
-    if finding := wrong_shape(y, x, call) or wrong_shape(reverse, x, call):
-        return finding
     allowed = 2 * trial.allowed(case, x, positions)
     message = "rows in reverse order are not the rows of the result in reverse order"
     return compare(reverse, y[:, ::-1].astype(np.float64), allowed[:, ::-1], message=message).after(

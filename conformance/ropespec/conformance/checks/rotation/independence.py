@@ -3,11 +3,10 @@
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import called, wrong_shape
-from ropespec.conformance.judge.finding import Finding, compare, worst
+from ropespec.conformance.checks.rotation.common import alike, called
+from ropespec.conformance.judge.finding import Finding, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 
@@ -15,23 +14,6 @@ __all__: list[str] = []
 
 MANY = 65537
 """Two more than an axis of a launch grid may hold."""
-
-
-def _same(
-    trial: Trial,
-    case: Case,
-    x: NDArray[np.floating],
-    positions: NDArray[np.int64],
-    y: NDArray[np.floating],
-    other: NDArray[np.floating],
-    message: str,
-) -> Finding:
-    """Compare two results for one input: each may err by its own budget."""
-    call = called(case, x, positions)
-    if finding := wrong_shape(y, x, call) or wrong_shape(other, x, call):
-        return finding
-    allowed = 2 * trial.allowed(case, x, positions)
-    return compare(y, other.astype(np.float64), allowed, message=message).after(call)
 
 
 @check(
@@ -55,7 +37,7 @@ def rows(trial: Trial, case: Case) -> Finding:
         for b in range(case.batch)
     ]
     message = "a row of the batch is not turned by its own positions"
-    finding = _same(trial, case, x, positions, y, np.concatenate(alone), message)
+    finding = alike(trial, case, x, positions, y, np.concatenate(alone), message)
     if finding.passed or y.shape != x.shape:
         return finding
     for row in range(case.batch):
@@ -78,10 +60,8 @@ def heads(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     x = np.ascontiguousarray(np.broadcast_to(x[:, :, :1], x.shape))
     y = trial.rotate(case, x, positions)
-    if finding := wrong_shape(y, x, called(case, x, positions)):
-        return finding
     first = np.broadcast_to(y[:, :, :1], y.shape)
-    return _same(trial, case, x, positions, y, first, "equal heads are not turned equally")
+    return alike(trial, case, x, positions, y, first, "equal heads are not turned equally")
 
 
 @check(
@@ -95,14 +75,12 @@ def tokens(trial: Trial, case: Case) -> Finding:
     positions = case.make_positions()
     x = case.make_x(positions)
     whole = trial.rotate(case, x, positions)
-    if finding := wrong_shape(whole, x, called(case, x, positions)):
-        return finding
     findings = []
     message = "a token alone is turned differently than within its sequence"
     for cut in (slice(0, 1), slice(1, None)):
         part, where = np.ascontiguousarray(x[:, cut]), positions[:, cut]
         y = trial.rotate(case, part, where)
-        findings.append(_same(trial, case, part, where, y, whole[:, cut], message))
+        findings.append(alike(trial, case, part, where, y, whole[:, cut], message))
     return worst(*findings)
 
 
@@ -125,7 +103,7 @@ def history(trial: Trial, case: Case) -> Finding:
         trial.rotate(between, between.make_x(where), where)
     after = trial.rotate(case, x, positions)
     message = "the same call gives another result after calls of other lengths and dtypes"
-    return _same(trial, case, x, positions, after, before, message)
+    return alike(trial, case, x, positions, after, before, message)
 
 
 @check(
@@ -141,7 +119,7 @@ def strides(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     plain = trial.rotate(case, x, positions)
     y = trial.rotate(case, x, positions, strided=True)
-    return _same(trial, case, x, positions, y, plain, "a strided view of x is read wrongly")
+    return alike(trial, case, x, positions, y, plain, "a strided view of x is read wrongly")
 
 
 @check(
@@ -170,8 +148,6 @@ def many(trial: Trial, case: Case) -> Finding:
         positions = wide.make_positions()
         x = wide.make_x(positions)
         y = trial.rotate(wide, x, positions)
-        if finding := wrong_shape(y, x, called(wide, x, positions)):
-            return finding
         last = np.s_[-8:] if batch > 1 else np.s_[:, -8:]
         finding = trial.judge(wide, x[last], positions[last], y[last])
         if not finding.passed:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import called, wrong_shape
+from ropespec.conformance.checks.rotation.common import alike, called
 from ropespec.conformance.judge.finding import Finding, broken, compare, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
@@ -84,13 +84,8 @@ def _as_plain(
     plain: Array | None = None,
 ) -> Finding:
     """Compare with the plain call of the same x: each of the two may err by its own budget."""
-    x, positions = given
-    call = called(case, x, positions)
-    expected = trial.rotate(case, x, positions) if plain is None else plain
-    if finding := wrong_shape(expected, x, call):
-        return finding
-    allowed = 2 * trial.allowed(case, x, positions)
-    return compare(got, expected.astype(np.float64), allowed, message=message).after(call)
+    expected = trial.rotate(case, *given) if plain is None else plain
+    return alike(trial, case, *given, got, expected, message)
 
 
 def _elsewhere(positions: Array) -> Array:
@@ -110,10 +105,8 @@ def tail(trial: Trial, case: Case) -> Finding:
     """Components rotary_dim and above of the gradient are those of the cotangent, bit for bit."""
     positions = case.make_positions()
     x, cotangent = case.make_x(positions), case.make_x(positions, seed=1)
-    got = trial.session.rotate_vjp(x, positions, cotangent, keywords=case.keywords).y
+    got = trial.rotate_vjp(case, x, positions, cotangent)
     call = called(case, x, positions)
-    if finding := wrong_shape(got, x, call):
-        return finding
     exact = cotangent[..., case.dim :].astype(np.float64)
     message = f"the gradient of what does not turn (rotary_dim {case.dim}) is not the cotangent"
     return compare(got[..., case.dim :], exact, 0.0, name="gradient", message=message).after(call)
@@ -140,11 +133,8 @@ def differences(trial: Trial, case: Case) -> Finding:
     positions = case.make_positions()
     x, c, v = (_coarse(case.make_x(positions, seed=seed)) for seed in range(3))
     ahead, behind = trial.rotate(case, x + v, positions), trial.rotate(case, x - v, positions)
-    back = trial.session.rotate_vjp(x, positions, c, keywords=case.keywords).y
+    back = trial.rotate_vjp(case, x, positions, c)
     call = called(case, x, positions)
-    for one in (ahead, behind, back):
-        if finding := wrong_shape(one, x, call):
-            return finding
     off = trial.allowed(case, x + v, positions) + trial.allowed(case, x - v, positions)
     lost = trial.expect(case, c, -positions).allowed(trial.loosest(case.dtype), trial.machine)
     sums = 2.0**-52 * c.size * (np.abs(c * (np.abs(x) + np.abs(v))).sum() + np.abs(c * v).sum())
@@ -302,7 +292,7 @@ def _same_gradient(
 ) -> Finding:
     x, positions = given
     try:
-        plain = trial.session.rotate_vjp(x, positions, c, keywords=case.keywords).y
+        plain = trial.rotate_vjp(case, x, positions, c)
     except NotDifferentiable:
         plain = np.full(x.shape, np.nan)
     allowed = 2 * trial.expect(case, c, -positions).allowed(
