@@ -1,10 +1,9 @@
 """The score of the suite: what it catches, names and spares in the zoo, and which checks idle."""
 
-import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from ropespec.conformance.results import CheckResult, Status, Verdict
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo.entry import Right, Wrong
+from ropespec.conformance.zoo.pool import each
 
 __all__ = ["NAMED_TARGET", "Score", "Scored", "score", "score_one"]
 
@@ -209,11 +209,9 @@ def score(
     ]
     found: dict[int, Scored] = {}
     count = min(workers or os.cpu_count() or 1, max(len(tasks), 1))
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
-        running = {pool.submit(score_one, *task): i for i, task in enumerate(tasks)}
-        for future in as_completed(running):
-            found[running[future]] = item = future.result()
+    with closing(each(score_one, tasks, count)) as done:
+        for i, item in done:
+            found[i] = item
             if on_done is not None:
                 on_done(item, len(found), len(tasks))
     return Score(tuple(found[i] for i in sorted(found)), whole)
