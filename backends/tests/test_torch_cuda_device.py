@@ -7,7 +7,7 @@ import torch
 
 from ropespec import reference
 from ropespec.backends.phase import turns
-from ropespec.backends.torch import cuda
+from ropespec.backends.torch import cuda, operators
 
 pytestmark = pytest.mark.skipif(
     not torch.cuda.is_available(), reason="the Triton kernels run on a GPU, and none is here"
@@ -44,8 +44,8 @@ def draw(dtype, shape=SHAPE, rotary_dim=96):
 
 def rotate(source, x, m, t, cos, sin, **flags):
     if source == "positions":
-        return cuda.rotate_positions(x, m, t, **flags)
-    return cuda.rotate_tables(x, cos, sin, **flags)
+        return operators.rotate_positions(x, m, t, **flags)
+    return operators.rotate_tables(x, cos, sin, **flags)
 
 
 def check(found, source, x, m, t, cos, sin, *, interleaved, inverse):
@@ -142,9 +142,9 @@ def test_more_than_2_31_elements_on_the_device(interleaved):
     m = torch.arange(tokens, device="cuda")
     t = torch.from_numpy(turns(128, 10000.0).view(np.int64).copy()).cuda()
     flags = {"interleaved": interleaved, "inverse": False}
-    found = cuda.rotate_positions(x, m, t, **flags)[:, -9:]
+    found = operators.rotate_positions(x, m, t, **flags)[:, -9:]
 
-    assert torch.equal(found, cuda.rotate_positions(x[:, -9:], m[-9:], t, **flags))
+    assert torch.equal(found, operators.rotate_positions(x[:, -9:], m[-9:], t, **flags))
 
 
 def test_status_on_the_device():

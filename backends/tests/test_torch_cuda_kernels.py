@@ -13,10 +13,10 @@ import torch
 
 from ropespec import reference
 from ropespec.backends.phase import turns
-from ropespec.backends.torch.cuda import ahead, launch, operators, status
+from ropespec.backends.torch.cuda import ahead, launch, status
 from ropespec.backends.torch.cuda.status import Status
 
-NEEDS_TRITON = pytest.mark.skipif(not operators.has_triton(), reason="Triton is not installed")
+NEEDS_TRITON = pytest.mark.skipif(not launch.has_triton(), reason="Triton is not installed")
 LAYOUTS = pytest.mark.parametrize("interleaved", [True, False], ids=["interleaved", "half"])
 DTYPES = {
     "float16": torch.float16,

@@ -32,10 +32,10 @@ def calls(monkeypatch):
 
         return kernel
 
-    stub = types.ModuleType("cuda")
+    stub = types.ModuleType("operators")
     for name in ("rotate_positions", "rotate_tables"):
         setattr(stub, name, stand_in(name))
-    monkeypatch.setattr(backend, "cuda", stub, raising=False)
+    monkeypatch.setattr(backend, "operators", stub, raising=False)
     monkeypatch.setattr(rotation, "KINDS", (*rotation.KINDS, OnCuda))
     return noted
 

@@ -172,10 +172,10 @@ def apply_rotary(
     if out is not None:
         check_output(out, x, m)
     if x.is_cuda and type(x) in KINDS:
-        from ropespec.backends.torch import cuda  # noqa: PLC0415  # loaded where there is CUDA
+        from ropespec.backends.torch import operators  # noqa: PLC0415  # loaded where there is CUDA
 
         tables = on_device(m, x.device), turns_on(x.device, dim, base)
-        return _on_cuda(cuda.rotate_positions, x, *tables, interleaved=interleaved, out=out)
+        return _on_cuda(operators.rotate_positions, x, *tables, interleaved=interleaved, out=out)
     cos, sin = cos_sin_tables(x, m, dim, base, arithmetic(x.dtype))
     if out is None:
         return turn(x, cos, sin, interleaved=interleaved)
@@ -235,9 +235,9 @@ def apply_rotary_cos_sin(
     if out is not None:
         check_output(out, x, *given)
     if x.is_cuda and type(x) in KINDS:
-        from ropespec.backends.torch import cuda  # noqa: PLC0415  # loaded where there is CUDA
+        from ropespec.backends.torch import operators  # noqa: PLC0415  # loaded where there is CUDA
 
-        return _on_cuda(cuda.rotate_tables, x, cos, sin, interleaved=interleaved, out=out)
+        return _on_cuda(operators.rotate_tables, x, cos, sin, interleaved=interleaved, out=out)
     if out is None:
         return turn(x, cos, sin, interleaved=interleaved)
     return turn_into(out, x, cos, sin, interleaved=interleaved)

@@ -1,8 +1,9 @@
 """The rotation by given cos and sin, in the form that suits who is looking.
 
 Large tensors on the CPU are turned block by block inside one autograd function. Small ones,
-subclasses, other devices, and all that a compiler or tracer sees are turned by ordinary
-operations, which give the same bits.
+subclasses, other devices, and what a compiler or tracer sees are turned by ordinary operations,
+which give the same bits; of neighbouring pairs in a large tensor a compiler would make a loop
+slower than the blocks, so it gets them as one operator.
 """
 
 from typing import Any
@@ -46,14 +47,18 @@ def turn(
     torch.Tensor, shape, dtype and device of `x`
         A new tensor.
     """
+    if cos.requires_grad or sin.requires_grad:
+        cos, sin = cos.detach(), sin.detach()
     compiling = torch.compiler.is_compiling()  # first: a size that is looked at is compiled in
+    if compiling and interleaved and _stays_whole(x):
+        from ropespec.backends.torch import operators  # noqa: PLC0415  # loaded by who compiles
+
+        return operators.rotate_tables(x, cos, sin, interleaved=True, inverse=inverse)
     if not compiling and x.numel() >= LARGE and runs_blocks(x):
         options = (interleaved, inverse, False)
         return _Turn.apply(x, cos, sin, *options)  # type: ignore[no-any-return, no-untyped-call]  # torch declares no types for it
     if inverse:
         sin = -sin
-    if cos.requires_grad or sin.requires_grad:
-        cos, sin = cos.detach(), sin.detach()
     form = fusible if compiling else small
     return form(x, cos, sin, interleaved=interleaved)
 
@@ -81,7 +86,26 @@ def turn_into(
         with torch.no_grad():
             turn_blocks(x, cos, sin, out, interleaved=interleaved)
         return out
+    if torch.compiler.is_compiling() and interleaved and _stays_whole(x) and not is_recorded(x):
+        from ropespec.backends.torch import operators  # noqa: PLC0415  # as above
+
+        return operators.rotate_tables(x, cos, sin, interleaved=True, inverse=False, out=out)
     return out.copy_(turn(x, cos, sin, interleaved=interleaved))
+
+
+def _stays_whole(x: torch.Tensor) -> bool:
+    """Whether compiled code is to call an operator for `x`; exported code is to need none.
+
+    A size is looked at last, for what is looked at is compiled in; one that depends on data counts
+    as small.
+    """
+    if torch.compiler.is_exporting() or not x.is_cpu:
+        return False
+    from torch.fx.experimental.symbolic_shapes import (  # noqa: PLC0415  # a compiler has loaded it
+        guard_or_false,
+    )
+
+    return guard_or_false(x.numel() >= LARGE)
 
 
 class _Turn(torch.autograd.Function):

@@ -3,13 +3,15 @@
 Loading this module does not load Triton; the first launch does.
 """
 
+import functools
+import importlib.util
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-__all__ = ["OPTIONS", "Geometry", "launch_positions", "launch_tables"]
+__all__ = ["OPTIONS", "Geometry", "has_triton", "launch_positions", "launch_tables"]
 
 WARPS = 4
 OPTIONS = {"num_warps": WARPS, "num_stages": 1, "enable_fp_fusion": True}
@@ -18,6 +20,12 @@ between versions, halves the arithmetic and stays within the budget (JDG-4)."""
 
 FULL_GRID = 2048
 """Programs that fill a large card: 132 processors with about 12 programs of four warps each."""
+
+
+@functools.cache
+def has_triton() -> bool:
+    """Tell whether Triton is installed, without loading it."""
+    return importlib.util.find_spec("triton") is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import torch
 
 from ropespec.backends.status import Status
 from ropespec.backends.torch.cuda.ahead import compile_ahead
-from ropespec.backends.torch.cuda.operators import has_triton
+from ropespec.backends.torch.cuda.launch import has_triton
 
 __all__ = ["Status", "status"]
 

@@ -1,12 +1,12 @@
-"""The rotation of CUDA tensors, as the chapter `rotation` calls it: arguments are checked there."""
+"""The operators as the chapter `rotation` calls them: arguments are checked there."""
 
 from typing import cast
 
 import torch
 from torch.autograd import forward_ad
 
-from ropespec.backends.torch.cuda import composite
-from ropespec.backends.torch.cuda.rules import linear
+from ropespec.backends.torch.operators import plain
+from ropespec.backends.torch.operators.rules import linear
 
 __all__ = ["rotate_positions", "rotate_tables"]
 
@@ -101,7 +101,7 @@ def _call(
             if not torch.compiler.is_compiling():
                 return linear(operator, x, a, b, interleaved=interleaved, inverse=inverse)
             # A compiler would lose derivatives of an operator here; ordinary operations it fuses.
-            operator = getattr(composite, name)
+            operator = getattr(plain, name)
         return cast("torch.Tensor", operator(x, a, b, interleaved=interleaved, inverse=inverse))
     if torch.is_grad_enabled() and (x.requires_grad or out.requires_grad):
         msg = "rotation into out is not differentiable, but x or out requires a gradient"

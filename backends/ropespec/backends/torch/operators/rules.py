@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ropespec.backends.torch.cuda.operators import LIBRARY, OPERATORS
+from ropespec.backends.torch.operators.define import LIBRARY, OPERATORS
 
 __all__ = ["linear", "register"]
 

@@ -3,23 +3,23 @@
 Each comes in three forms: one that returns a new tensor, one with the suffix `_` that writes to x,
 and one with the suffix `_out` that writes to another tensor; the latter two declare what they
 write to. Tracing and compilers take all of them as they are. On CUDA they launch the Triton
-kernels, on other devices and where Triton is not installed they are ordinary operations.
+kernels, on the CPU tables are turned block by block, and all else is ordinary operations.
 
 They are defined by schema, because a call through `torch.library.custom_op` takes longer than the
 rotation of one token.
 """
 
-import functools
-import importlib.util
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from ropespec.backends.torch.cuda import composite
-from ropespec.backends.torch.cuda.launch import launch_positions, launch_tables
+from ropespec.backends.torch.arrays import arithmetic
+from ropespec.backends.torch.blocks import turn_blocks
+from ropespec.backends.torch.cuda.launch import has_triton, launch_positions, launch_tables
+from ropespec.backends.torch.operators import plain
 
-__all__ = ["LIBRARY", "OPERATORS", "define", "has_triton"]
+__all__ = ["LIBRARY", "OPERATORS", "define"]
 
 LIBRARY: Any = torch.library.Library("ropespec", "FRAGMENT")  # type: ignore[no-untyped-call]  # torch's own
 """Holds the definitions for as long as this module lives."""
@@ -32,12 +32,6 @@ FLAGS = "*, bool interleaved, bool inverse"
 Write = Callable[..., None]
 
 
-@functools.cache
-def has_triton() -> bool:
-    """Tell whether Triton is installed, without loading it."""
-    return importlib.util.find_spec("triton") is not None
-
-
 def define() -> None:
     """Define every operator with its kernels; importing the package does it once."""
     fused = {"rotate_positions": launch_positions, "rotate_tables": launch_tables}
@@ -46,13 +40,28 @@ def define() -> None:
         _define(f"{name}(Tensor x, {tensors}, {FLAGS}) -> Tensor")
         _define(f"{name}_(Tensor(a!) x, {tensors}, {FLAGS}) -> ()")
         _define(f"{name}_out(Tensor x, {tensors}, Tensor(a!) out, {FLAGS}) -> ()")
-        _implement(name, _written(getattr(composite, name)), "CompositeExplicitAutograd")
+        _implement(name, _written(getattr(plain, name)), "CompositeExplicitAutograd")
         if has_triton():
             _implement(name, fused[name], "CUDA")
+    _implement("rotate_tables", _in_blocks, "CPU")
 
 
 def _define(schema: str) -> None:
     LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+
+
+def _in_blocks(
+    x: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    out: torch.Tensor,
+    *,
+    interleaved: bool,
+    inverse: bool,
+) -> None:
+    work = arithmetic(x.dtype)
+    cos, sin = cos.to(work), sin.to(work)
+    turn_blocks(x, cos, -sin if inverse else sin, out, interleaved=interleaved)
 
 
 def _written(function: Callable[..., torch.Tensor]) -> Write:

@@ -1,4 +1,4 @@
-"""What the operators do where no Triton kernel runs: the same, in ordinary operations of torch.
+"""What the operators do where neither kernels nor blocks run: the same, in ordinary operations.
 
 Plain rather than fast: it gives the operators a meaning on every device, which tests and tracing
 on a machine without a GPU need.

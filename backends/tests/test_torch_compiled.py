@@ -1,0 +1,151 @@
+"""What a compiler gets of the rotation: operations to fuse, or one operator, in the same bits."""
+
+import pytest
+import torch
+from torch.func import grad, jvp, vmap
+
+import ropespec.backends.torch as backend
+from ropespec.backends.torch import turn
+
+M = torch.arange(6) * 1001
+
+
+@pytest.fixture(autouse=True)
+def _afresh(monkeypatch):
+    """Let 1000 elements be a large tensor, and no test see what another one compiled."""
+    monkeypatch.setattr(turn, "LARGE", 1000)
+    torch.compiler.reset()
+
+
+def draw(batch, seed=0):
+    return torch.randn(batch, 6, 2, 8, generator=torch.Generator().manual_seed(seed))
+
+
+def rotated(x):
+    return backend.apply_rotary(x, M, interleaved=True)
+
+
+def has_operator(graph):
+    called = [str(node.target) for node in graph.nodes if node.op == "call_function"]
+    return any(name.startswith("ropespec.") for name in called)
+
+
+def compiled(function, **options):
+    """Return the function compiled, and a list that gets each graph made of it."""
+    graphs = []
+
+    def backend(module, _):
+        graphs.append(module.graph)
+        return module.forward
+
+    return torch.compile(function, backend=backend, fullgraph=True, **options), graphs
+
+
+@pytest.mark.parametrize(
+    ("batch", "interleaved", "whole"), [(40, True, True), (40, False, False), (3, True, False)]
+)
+@pytest.mark.parametrize("into", ["new", "out", "self"])
+def test_large_tensors_of_neighbouring_pairs_stay_whole(batch, interleaved, whole, into):
+    """The loop that a compiler makes of them is slower than the blocks; of others it is not."""
+
+    def apply(x, out):
+        return backend.apply_rotary(x, M, interleaved=interleaved, out=out)
+
+    x = draw(batch)
+    expected = apply(x, None)
+    function, graphs = compiled(apply)
+    out = {"new": None, "out": torch.empty_like(x), "self": x}[into]
+    y = function(x, out)
+    (graph,) = graphs
+
+    assert has_operator(graph) == whole
+    assert torch.equal(y, expected)
+    assert out is None or torch.equal(out, expected)
+
+
+def test_one_more_graph_serves_every_large_batch():
+    """The size is asked once whether it is large, and no size is compiled in."""
+    function, graphs = compiled(rotated, dynamic=True)
+    for batch in (3, 5, 40, 60, 4):
+        x = draw(batch)
+        assert torch.equal(function(x), rotated(x))
+
+    assert [has_operator(graph) for graph in graphs] == [False, True]
+
+
+def test_a_size_that_depends_on_data_is_not_asked_for():
+    """Rows that a mask keeps are rotated in one graph."""
+    function, graphs = compiled(lambda x, keep: rotated(x[keep]))
+    x, keep = draw(40), torch.arange(40) % 3 > 0
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        y = function(x, keep)
+
+    assert torch.equal(y, rotated(x[keep]))
+    assert [has_operator(graph) for graph in graphs] == [False]
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_exported_code_needs_no_operator(strict):
+    """It runs where ropespec is not installed, and serves small and large batches alike."""
+
+    class Module(torch.nn.Module):
+        def forward(self, x):
+            return rotated(x)
+
+    batch = torch.export.Dim("batch", min=2, max=4096)
+    program = torch.export.export(
+        Module(), (draw(40),), dynamic_shapes={"x": {0: batch}}, strict=strict
+    )
+
+    assert not has_operator(program.graph)
+    assert torch.equal(program.module()(draw(3)), rotated(draw(3)))
+
+
+# torch's own forward-mode derivatives are scripted at their first use.
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(
+    "transformed",
+    [
+        vmap(rotated),
+        lambda x: jvp(rotated, (x,), (x + 1,))[1],
+        grad(lambda x: (rotated(x) * x).sum()),
+        vmap(grad(lambda x: (rotated(x) ** 2).sum())),
+    ],
+    ids=["vmap", "jvp", "grad", "vmap of grad"],
+)
+def test_transforms_inside_compiled_code(transformed):
+    """An operator knows nothing of them there, so they get operations."""
+    x = draw(40)
+    function = torch.compile(transformed, backend="aot_eager", fullgraph=True)
+
+    torch.testing.assert_close(function(x), transformed(x), rtol=0, atol=1e-5)
+
+
+def test_gradients_of_compiled_code():
+    """That of x is the operator again; none flows into tables, also where they require one."""
+    x, t = draw(40).requires_grad_(), draw(40, seed=1)
+    cos, sin = (table.float().requires_grad_() for table in backend.cos_sin(M, 8))
+
+    def apply(x, cos, sin):
+        return backend.apply_rotary_cos_sin(x, cos, sin, interleaved=True)
+
+    function = torch.compile(apply, backend="aot_eager", fullgraph=True)
+    found = torch.autograd.grad(function(x, cos, sin), (x, cos, sin), t, allow_unused=True)
+    (expected,) = torch.autograd.grad(rotated(x), x, t)
+
+    assert torch.equal(found[0], expected)
+    assert found[1:] == (None, None)
+
+
+def test_compiled_code_writes_into_out_beside_tables_that_require_a_gradient():
+    """Tables are constants, so that nothing is recorded of what is written."""
+    x, out = draw(40), torch.empty(40, 6, 2, 8)
+    cos, sin = (table.float().requires_grad_() for table in backend.cos_sin(M, 8))
+
+    def apply(x, cos, sin, out):
+        return backend.apply_rotary_cos_sin(x, cos, sin, interleaved=True, out=out)
+
+    torch.compile(apply, backend="aot_eager", fullgraph=True)(x, cos, sin, out)
+
+    assert torch.equal(out, rotated(x))
+    assert not out.requires_grad
