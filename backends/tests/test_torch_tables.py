@@ -9,15 +9,16 @@ from ropespec.backends.torch.frequencies import unit_circle
 
 X = torch.zeros(1)
 FAR = 2**31 - 1
+STORES = (tables._tables, tables._rows, tables._wide_rows, tables._turns)
 
 
 @pytest.fixture(autouse=True)
 def empty():
     """Start with nothing kept, and leave nothing."""
-    for kept in (tables._tables, tables._rows, tables._turns):
+    for kept in STORES:
         kept.clear()
     yield
-    for kept in (tables._tables, tables._rows, tables._turns):
+    for kept in STORES:
         kept.clear()
 
 
@@ -48,6 +49,39 @@ def test_torch_a_kept_table_changes_no_bit(dtype, dim):
     assert tables._tables.held > 0
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dim", [2, 6, 128])
+def test_torch_a_wide_row_is_that_of_the_only_position(dtype, dim):
+    """(cos, cos) and (-sin, sin), made or kept; other positions have none."""
+    for base in (500.0, 1e4, 500.0):
+        for m in positions():
+            found = tables.wide_row(X, m, dim, base, dtype)
+            cos, sin = unit_circle(m, dim, base, dtype)
+            assert (found is None) == (m.shape != (1,))
+            if found is not None:
+                assert torch.equal(found[0], torch.cat((cos, cos), -1))
+                assert torch.equal(found[1], torch.cat((-sin, sin), -1))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(1, 1, 32, 128), (3, 1, 5, 6), (1, 7, 2), (2, 1, 1, 130)])
+def test_torch_a_token_is_turned_in_the_bits_of_many(dtype, shape):
+    """In generation as in a prompt, for any strides, with NaN, infinity and signs of zero kept."""
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+    x[..., 0, :2] = torch.tensor([-0.0, 0.0])
+    x[..., -1, 0] = torch.nan
+    x[..., -1, -1] = torch.inf
+    for layout in (x, x.transpose(0, -2).contiguous().transpose(0, -2)):
+        for position in (0, 77, -5, FAR):
+            token = layout.narrow(-3, 0, 1)
+            several = torch.cat((token, token), dim=-3)
+            alone = backend.apply_rotary(token, torch.tensor([position]), interleaved=False)
+            among = backend.apply_rotary(several, torch.tensor([position, 3]), interleaved=False)
+            expected = among.narrow(-3, 0, 1)
+            assert torch.equal(alone.nan_to_num(7.0), expected.nan_to_num(7.0))
+            assert torch.equal(alone.signbit(), expected.signbit())
+
+
 def test_torch_tables_are_made_once_and_only_where_they_pay():
     """Neighbouring tokens share one table; far apart ones have none, nor have far too long ones."""
     made = []
@@ -63,10 +97,12 @@ def test_torch_tables_are_made_once_and_only_where_they_pay():
 def test_torch_tables_hold_no_more_than_their_limit():
     """Many bases, one token each: the oldest are forgotten."""
     for step in range(1200):
-        tables.cos_sin_tables(X, torch.tensor([step]), 128, 10.0 + step, torch.float32)
-    assert 0 < tables._tables.held <= tables.LIMIT
-    assert 0 < tables._rows.held <= tables.LIMIT
-    held = (t for kept in tables._rows._kept.values() for t in kept)
+        token = torch.tensor([step])
+        tables.cos_sin_tables(X, token, 128, 10.0 + step, torch.float32)
+        tables.wide_row(X, token, 128, 10.0 + step, torch.float32)
+    rows = tables._rows, tables._wide_rows
+    assert all(0 < kept.held <= tables.LIMIT for kept in (tables._tables, *rows))
+    held = (t for kept in rows for row in kept._kept.values() for t in row)
     assert all(t.untyped_storage().nbytes() == t.nbytes for t in held)
 
 
@@ -86,8 +122,7 @@ def test_torch_no_result_is_the_memory_of_a_table(interleaved):
 
 def everything_kept():
     """All tensors that are kept at present."""
-    stores = (tables._tables, tables._rows, tables._turns)
-    return list(itertools.chain.from_iterable(v for s in stores for v in s._kept.values()))
+    return list(itertools.chain.from_iterable(v for s in STORES for v in s._kept.values()))
 
 
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
@@ -99,9 +134,8 @@ def test_torch_only_plain_tensors_are_kept():
 
     def turned(a, p=m):
         tables.turns_on(a.device, 8, 10000.0)
-        return backend.apply_rotary(a, p, interleaved=True) + backend.apply_rotary(
-            a[:1], p[:1], interleaved=True
-        )
+        token = [backend.apply_rotary(a[:1], p[:1], interleaved=f) for f in (True, False)]
+        return backend.apply_rotary(a, p, interleaved=True) + token[0] + token[1]
 
     torch.vmap(turned)(x[None])
     torch.vmap(turned, in_dims=(None, 0))(x, m[None])

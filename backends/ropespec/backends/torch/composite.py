@@ -6,7 +6,7 @@ so the bits do not depend on the size of a tensor.
 
 import torch
 
-__all__ = ["LANES", "fusible", "is_complex", "small", "splits_vectors"]
+__all__ = ["LANES", "by_row", "fusible", "is_complex", "small", "splits_vectors"]
 
 LANES = 16
 """Complex numbers that torch's vector loops take at a time, at most.
@@ -48,6 +48,30 @@ def small(
     if x.dtype != cos.dtype:
         turned = turned.bfloat16() if x.dtype == torch.bfloat16 else turned.to(x.dtype)
     return turned if whole else torch.cat((turned, x[..., 2 * pairs :]), dim=-1)
+
+
+def by_row(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """R_m x in the half-split layout for one row of tables as wide as `x`.
+
+    It is x times (cos, cos), plus x with its halves exchanged times (-sin, sin).
+
+    Parameters
+    ----------
+    x : torch.Tensor of float, shape (..., S, H, D)
+        Read only.
+    cos, sin : torch.Tensor of float32, or float64 for float64 x, shape (1, D)
+        (cos, cos) and (-sin, sin).
+
+    Returns
+    -------
+    torch.Tensor, shape, dtype and device of `x`
+        A new tensor, in the bits of `small`.
+    """
+    wide = x if x.dtype == cos.dtype else x.float()
+    turned = torch.addcmul(wide * cos, wide.roll(x.shape[-1] // 2, -1), sin)
+    if x.dtype == cos.dtype:
+        return turned
+    return turned.bfloat16() if x.dtype == torch.bfloat16 else turned.to(x.dtype)
 
 
 def _half(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:

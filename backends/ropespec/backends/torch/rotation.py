@@ -22,7 +22,7 @@ from ropespec.backends.torch.frequencies import unit_circle
 from ropespec.backends.torch.outputs import check_output, is_recorded
 from ropespec.backends.torch.sharded import is_dtensor, rotate_shards, turn_shards
 from ropespec.backends.torch.tables import KINDS, cos_sin_tables, turns_on
-from ropespec.backends.torch.turn import turn, turn_into
+from ropespec.backends.torch.turn import turn, turn_into, turn_token
 from ropespec.spec.arguments import (
     check_dim,
     check_flag,
@@ -176,6 +176,10 @@ def apply_rotary(
 
         tables = on_device(m, x.device), turns_on(x.device, dim, base)
         return _on_cuda(operators.rotate_positions, x, *tables, interleaved=interleaved, out=out)
+    if out is None and not interleaved and dim == x.shape[-1]:
+        turned = turn_token(x, m, base)
+        if turned is not None:
+            return turned
     cos, sin = cos_sin_tables(x, m, dim, base, arithmetic(x.dtype))
     if out is None:
         return turn(x, cos, sin, interleaved=interleaved)

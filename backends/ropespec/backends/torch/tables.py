@@ -13,7 +13,7 @@ from ropespec.backends.cache import Cache
 from ropespec.backends.torch.arrays import on_device
 from ropespec.backends.torch.frequencies import signed_turns, unit_circle
 
-__all__ = ["KINDS", "cos_sin_tables", "is_plain", "runs_blocks", "turns_on"]
+__all__ = ["KINDS", "cos_sin_tables", "is_plain", "runs_blocks", "turns_on", "wide_row"]
 
 LIMIT = 64 * 2**20
 """Bytes that all tables of cos and sin hold together."""
@@ -37,6 +37,7 @@ def _bytes(value: tuple[torch.Tensor, ...]) -> int:
 
 _tables: Cache[tuple[torch.Tensor, torch.Tensor]] = Cache(LIMIT, _bytes)
 _rows: Cache[tuple[torch.Tensor, torch.Tensor]] = Cache(LIMIT // 64, _bytes)
+_wide_rows: Cache[tuple[torch.Tensor, torch.Tensor]] = Cache(LIMIT // 64, _bytes)
 _turns: Cache[tuple[torch.Tensor]] = Cache(2**20, _bytes)
 
 
@@ -147,6 +148,38 @@ def cos_sin_tables(
     first, cos, sin = window
     shape, at = (*m.shape, dim // 2), (m - first).flatten()
     return cos.index_select(0, at).view(shape), sin.index_select(0, at).view(shape)
+
+
+def wide_row(
+    x: torch.Tensor,
+    positions: Any,  # noqa: ANN401  # a tensor or an array
+    dim: int,
+    base: float,
+    dtype: torch.dtype,
+) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Return (cos, cos) and (-sin, sin) for a token in generation, the same for all layers.
+
+    Parameters
+    ----------
+    x, positions, dim, base, dtype
+        As in `cos_sin_tables`.
+
+    Returns
+    -------
+    tuple of torch.Tensor of `dtype`, shape (1, dim), or None
+        In the bits of `cos_sin_tables`, and not to be written to; None if there are more positions
+        than one, or anyone but eager autograd on the CPU looks on.
+    """
+    if not (x.is_cpu and is_plain(x, positions) and positions.shape == (1,)):
+        return None
+    only = int(positions.item())
+
+    def make() -> tuple[torch.Tensor, torch.Tensor]:
+        with torch.inference_mode(mode=False):
+            cos, sin = _row(only, dim, base, dtype)
+            return torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)
+
+    return _wide_rows.get((dim, base, only, dtype), make)
 
 
 def _window(

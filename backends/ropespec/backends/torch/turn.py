@@ -10,12 +10,13 @@ from typing import Any
 
 import torch
 
+from ropespec.backends.torch.arrays import arithmetic
 from ropespec.backends.torch.blocks import turn_blocks
-from ropespec.backends.torch.composite import fusible, small
+from ropespec.backends.torch.composite import by_row, fusible, small
 from ropespec.backends.torch.outputs import is_recorded
-from ropespec.backends.torch.tables import is_plain, runs_blocks
+from ropespec.backends.torch.tables import is_plain, runs_blocks, wide_row
 
-__all__ = ["turn", "turn_into"]
+__all__ = ["turn", "turn_into", "turn_token"]
 
 LARGE = 2**18
 """Elements from which on blocks are faster than ordinary operations."""
@@ -61,6 +62,31 @@ def turn(
         sin = -sin
     form = fusible if compiling else small
     return form(x, cos, sin, interleaved=interleaved)
+
+
+def turn_token(
+    x: torch.Tensor,
+    positions: Any,  # noqa: ANN401  # a tensor or an array
+    base: float,
+) -> torch.Tensor | None:
+    """R_m x in the half-split layout, all components, for a token in generation.
+
+    Parameters
+    ----------
+    x : torch.Tensor of float, shape (..., S, H, D)
+        Read only.
+    positions : tensor or array of int
+        Checked.
+    base : float
+        Above 1.
+
+    Returns
+    -------
+    torch.Tensor, shape, dtype and device of `x`, or None
+        None where it is no such token, and `turn` is to be asked.
+    """
+    row = wide_row(x, positions, x.shape[-1], base, arithmetic(x.dtype))
+    return None if row is None or x.numel() >= LARGE else by_row(x, *row)
 
 
 def turn_into(
