@@ -1,5 +1,7 @@
 """Each stage of the oracle keeps the bound it states."""
 
+import functools
+
 import mpmath
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from ropespec.conformance.judge.oracle import evaluate, exact, expansion, small,
 from ropespec.conformance.judge.oracle.hard import theta
 from ropespec.conformance.judge.oracle.phase import limbs, phase
 from ropespec.conformance.judge.oracle.powers import scaled_frequencies, turns
+from ropespec.conformance.judge.oracle.verify import misrounded
 
 DIGITS = 120
 
@@ -115,38 +118,117 @@ def test_expansion_keeps_its_slack():
     assert 1 / 50 < worst_ratio(got, radians, np.ones(m.size)) < 1
 
 
-@pytest.mark.parametrize(("dim", "base"), [(64, 1e8), (128, 1e300)])
-def test_small_expansion_keeps_its_slack(dim, base):
-    """The same for small angles, where sin has a relative bound, down to 2^-1000."""
+def small_angles(dim, base, most, bits):
+    """Return positions below 2^bits, of all sizes, and columns where their angles are small."""
     rng = np.random.default_rng(9)
     index = rng.integers(1, dim // 2, 4000)
-    m = (rng.integers(2**20, 2**21, index.size) >> rng.integers(0, 21, index.size)).astype(
-        np.uint64
-    )
+    m = rng.integers(2 ** (bits - 1), 2**bits, index.size) >> rng.integers(0, bits, index.size)
+    m = m.astype(np.uint64)
     columns = scaled_frequencies(dim, base)[:, index]
-    usable = small.is_small(m, columns)
+    usable = small.is_below(most, m, columns)
     assert 500 < np.count_nonzero(usable) < m.size
-    m, index, columns = m[usable], index[usable], columns[:, usable]
+    return m[usable], index[usable], columns[:, usable]
+
+
+@pytest.mark.parametrize(
+    ("series", "most", "dim", "base", "bits"),
+    [
+        (small.expand_small, small.SMALL, 64, 1e9, 16),
+        (small.expand_small, small.SMALL, 128, 1e300, 21),
+        (small.expand_small, small.SMALL, 128, 1e300, 63),
+        (small.expand_tiny, small.TINY, 512, 1e20, 12),
+        (small.expand_tiny, small.TINY, 128, 1e300, 63),
+    ],
+)
+def test_small_expansions_keep_their_slack(series, most, dim, base, bits):
+    """The same for small angles, where sin has a relative bound, down to 2^-1020."""
+    m, index, columns = small_angles(dim, base, most, bits)
     with mpmath.workdps(DIGITS):
         frequency = [theta(dim, base, i) for i in range(dim // 2)]
         radians = [int(a) * frequency[i] for a, i in zip(m, index, strict=True)]
 
-    assert 1 / 50 < worst_ratio(small.expand_small(m, columns), radians, columns[2]) < 1
+    assert 1 / 16 < worst_ratio(series(m, columns), radians, columns[2]) < 1
 
 
-@pytest.mark.parametrize("base", [10000.0, 1e300])
+@pytest.mark.parametrize("bits", [26, 27, 53, 63])
+def test_product_of_a_small_angle(bits):
+    """Its two parts are right to 2^-76.5, and the first has all but the last 24 bits."""
+    m, index, columns = small_angles(128, 1e300, small.SMALL, bits)
+    a, b = small._product(m, columns)
+    assert np.all(np.abs(b) <= 2.0**-24.9 * a)
+    with mpmath.workdps(DIGITS):
+        frequency = [theta(128, 1e300, i) for i in range(64)]
+        for j, i in enumerate(index):
+            wanted = int(m[j]) * frequency[i] / mpmath.mpf(columns[2, j])
+            assert abs(sum_of(a[j], b[j]) / wanted - 1) <= 2.0**-76.5
+
+
+@pytest.mark.parametrize("base", [10000.0, 1e300, 1.7e308])
 def test_all_ways_agree_bit_for_bit(base, monkeypatch):
     """Integers alone, and the series for small angles, give what the fast way gives."""
     dim = 16
     m = np.concatenate([np.arange(-40, 40), 7 ** np.arange(1, 22)])
-    fast = oracle.cos_sin(m, dim, base)
+    fast = [oracle.cos_sin(part, dim, base) for part in (m[:80], m)]
     monkeypatch.setattr(expansion, "_LEAST_SLACK", 1.0)
     slower = oracle.cos_sin(m, dim, base)
-    monkeypatch.setattr(evaluate, "is_small", lambda m, _: np.zeros(m.shape, dtype=bool))
+    monkeypatch.setattr(evaluate, "is_below", lambda _, m, __: np.zeros(m.shape, dtype=bool))
+    monkeypatch.setattr(evaluate, "columns_below", lambda *_: slice(dim // 2, dim // 2))
     slowest = oracle.cos_sin(m, dim, base)
 
-    assert np.array_equal(fast, slower)
-    assert np.array_equal(fast, slowest)
+    assert np.array_equal(fast[0], np.array(slowest)[:, :80])
+    assert np.array_equal(fast[1], slowest)
+    assert np.array_equal(slower, slowest)
+
+
+@pytest.mark.parametrize(
+    ("m", "dim", "base", "small_from", "tiny_from"),
+    [
+        (1, 128, 10000.0, 39, None),
+        (16, 128, 10000.0, 58, None),
+        (512, 128, 10000.0, None, None),
+        (1, 1024, 1e300, 5, 18),
+        (2**63, 1024, 1e300, 37, 51),
+        (1, 2, 1e300, None, None),
+    ],
+)
+def test_columns_of_small_angles(m, dim, base, small_from, tiny_from):
+    """They are the last ones, from where the largest angle is small enough, and mostly none."""
+    half = dim // 2
+    positions = np.array([1, m], dtype=np.uint64)
+    angles = float(m) * oracle.frequencies(dim, base)
+    for most, first in ((small.COLUMNS, small_from), (small.TINY, tiny_from)):
+        start = half if first is None else first
+        assert small.columns_below(most, positions, dim, base) == slice(start, half)
+        assert np.count_nonzero(angles > most) == start
+
+
+def test_columns_below_the_range_of_normal_floats():
+    """Where sin would be a subnormal float, the series is not used."""
+    m = np.array([1, 3], dtype=np.uint64)
+    columns = small.columns_below(small.TINY, m, 4096, 1.7e308)
+
+    assert 0 < columns.start < columns.stop < 2048
+    assert misrounded(m.astype(np.int64), 4096, 1.7e308, oracle.cos_sin(m, 4096, 1.7e308)) == 0
+
+
+@pytest.mark.parametrize("name", ["expand_small", "expand_tiny"])
+def test_the_slack_of_small_angles_is_what_makes_it_right(name, monkeypatch):
+    """A series that is off by 2^-60 is rounded correctly under a slack that covers it."""
+    m = np.arange(1, 200)
+    right = oracle.cos_sin(m, 128, 1e300)
+    series = getattr(small, name)
+
+    def coarse(m, theta, covered):
+        head, tail, slack = series(m, theta)
+        return expansion.Expansion(head, tail + 2.0**-60 * head, slack + covered * 2.0**-60 * head)
+
+    monkeypatch.setattr(evaluate, name, functools.partial(coarse, covered=1.0))
+    covered = oracle.cos_sin(m, 128, 1e300)
+    monkeypatch.setattr(evaluate, name, functools.partial(coarse, covered=0.0))
+    careless = oracle.cos_sin(m, 128, 1e300)
+
+    assert np.array_equal(right, covered)
+    assert not np.array_equal(right, careless)
 
 
 def test_the_slack_is_what_makes_it_right(monkeypatch):

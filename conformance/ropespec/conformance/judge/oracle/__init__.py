@@ -9,8 +9,11 @@ The angle never becomes a floating-point number of radians.
    series, with a bound of their error.
 4. `evaluate`: both ends of the error interval are rounded. Where they give the same float64, that
    is the correctly rounded value, whatever the error was.
-5. Where they differ (about one angle in ten thousand), `small` repeats this for small angles, and
-   `exact` decides all others in integers of as many bits as it takes.
+5. Where they differ (about one angle in ten thousand), `exact` decides in integers of as many bits
+   as it takes.
+
+Small angles take a shorter way: `small` goes from theta_i in two floats to an expansion, and steps
+4 and 5 follow.
 
 Step 5 always ends: base^(-2i/dim) is algebraic, so for m != 0 cos and sin of m theta_i are
 transcendental (Lindemann-Weierstrass), and never halfway between two floats.

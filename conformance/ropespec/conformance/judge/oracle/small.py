@@ -4,19 +4,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge.oracle.expansion import Expansion
+from ropespec.conformance.judge.oracle.powers import scaled_frequencies
 
-__all__ = ["expand_small", "is_small"]
+__all__ = ["COLUMNS", "SMALL", "TINY", "columns_below", "expand_small", "expand_tiny", "is_below"]
 
-_LEAST, _MOST = 2.0**-1000, 2.0**-10  # radians
-_EXACT = np.uint64(1 << 53)
+SMALL = 2.0**-5
+"""The largest angle of `expand_small`, in radians."""
+
+COLUMNS = 2.0**-8
+"""Where `expand_small` leaves so few angles open that it is the fastest way."""
+
+TINY = 2.0**-35
+"""The largest angle of `expand_tiny`."""
+
+_LEAST = 2.0**-1020
+_32 = np.uint64(32)
+_U32 = np.uint64(0xFFFFFFFF)
 _SPLITTER = 2.0**27 + 1
 
 
-def is_small(m: NDArray[np.uint64], theta: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether `expand_small` may be used: m exact as a float, m theta in [2^-1000, 2^-10].
+def is_below(most: float, m: NDArray[np.uint64], theta: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether m theta is in [2^-1020, most], where sin is an ordinary float and no subnormal one.
 
     Parameters
     ----------
+    most : float
+        Radians.
     m : ndarray of uint64, shape (n,)
         Positions.
     theta : ndarray of float64, shape (3, n)
@@ -25,65 +38,154 @@ def is_small(m: NDArray[np.uint64], theta: NDArray[np.float64]) -> NDArray[np.bo
     Returns
     -------
     ndarray of bool, shape (n,)
-        True where the angle is small.
+        True where the angle is in this range.
     """
     head, _, scale = theta
     angle = m * head * scale
-    small: NDArray[np.bool_] = (m < _EXACT) & (angle >= _LEAST) & (angle <= _MOST)
-    return small
+    below: NDArray[np.bool_] = (angle >= _LEAST) & (angle <= most)
+    return below
+
+
+def columns_below(most: float, m: NDArray[np.uint64], dim: int, base: float) -> slice:
+    """Frequencies at which the angles of all these positions satisfy `is_below`.
+
+    Parameters
+    ----------
+    most : float
+        Radians.
+    m : ndarray of uint64, shape (n,)
+        Positions, at least one, and none of them zero.
+    dim : int
+        Even, at least 2.
+    base : float
+        Above 1.
+
+    Returns
+    -------
+    slice
+        Of the dim/2 frequencies; empty, at their end, where there are none.
+    """
+    half = dim // 2
+    smallest, largest = m.min(keepdims=True), m.max(keepdims=True)
+    if float(largest[0]) * base ** (2 / dim - 1) > 2 * most:
+        return slice(half, half)  # most calls end here, before the frequencies to sixty digits
+    theta = scaled_frequencies(dim, base)
+    columns = np.flatnonzero(is_below(most, smallest, theta) & is_below(most, largest, theta))
+    return slice(columns[0], columns[-1] + 1) if columns.size else slice(half, half)
 
 
 def expand_small(m: NDArray[np.uint64], theta: NDArray[np.float64]) -> Expansion:
     """Cos and sin / scale of r = m theta by their series at 0.
 
-    r / scale is a float plus a tail, right to a relative 2^-104. With r <= 2^-10 and u = 2^-53, and
-    for scale 1 (otherwise r is below 2^-440, and the series is r itself):
+    r / scale is a + b as `_product` returns them. With r <= 2^-5 and u = 2^-53, and for scale 1
+    (otherwise r is below 2^-436, and the series is r itself):
 
-    - sin r = r + (tail + r p(r^2)), p below 2^-22.5. The eight roundings of r p, those of its sum
-      with the tail and of tail +- slack, the factor cos r left out of the tail (2^-53 * 2^-21) and
-      the terms left out (2^-98) are together below 2^-71.8 r. The slack is 2^-71 r.
-    - cos r = 1 + q(r^2), q between -r^2/2 and 0. The tail left out of r^2, the square, the last sum
-      and product of Horner's scheme and tail +- slack are at most 7 roundings of r^2/2, which is
-      below 2^-51 r^2. The slack is 2^-50 r^2 + 2^-200.
+    - sin r = a + (b + r p(r^2)), p between -r^2/6 and 0. The nine roundings of r p, with three of r
+      among them, are below 1.5 u r^3, and r^11 / 11! is below 2^-11 u r^3. The sum of b and r p and
+      tail +- slack are rounded by 0.34 u r^3 + 2^-76.5 r. Altogether below 2 u r^3 + 2^-75 r. The
+      slack is 4 u r^3 + 2^-74 r.
+    - cos r = 1 + q(r^2), q between -r^2/2 and 0. The rounding of r counts twice; with the square,
+      the last sum and product of Horner's scheme and tail +- slack there are 6 roundings of r^2/2.
+      Those before, and r^10 / 10!, are below 2^-7 u r^2. Altogether below 3.1 u r^2. The slack is
+      8 u r^2 + 2^-200.
 
     Parameters
     ----------
-    m : ndarray of uint64, shape (n,)
-        Positions for which `is_small` holds.
-    theta : ndarray of float64, shape (3, n)
-        Columns of `scaled_frequencies`.
+    m : ndarray of uint64
+        Positions whose angles are in [2^-1020, 2^-5].
+    theta : ndarray of float64, shape (3, ...)
+        Columns of `scaled_frequencies`, whose rows are broadcast with m.
 
     Returns
     -------
     Expansion
         Of cos and of sin / scale.
     """
-    head, tail, scale = theta
-    position = m.astype(np.float64)
-    r = position * head
-    rest = _product_error(position, head, r) + position * tail
-    square = (r * scale) ** 2
-    sine = r * (square * (-1 / 6 + square * (1 / 120 - square * (1 / 5040))))
-    cosine = square * (-1 / 2 + square * (1 / 24 - square * (1 / 720)))
-    return Expansion(
-        np.stack([np.ones_like(r), r]),
-        np.stack([cosine, rest + sine]),
-        np.stack([2.0**-50 * square + 2.0**-200, 2.0**-71 * r]),
-    )
+    a, b = _product(m, theta)
+    head, tail, slack = np.empty((3, 2, *a.shape))
+    head[0], head[1] = 1.0, a
+    a += b
+    square = a * theta[2]
+    square *= square
+
+    p = square * (1 / 362880)
+    for coefficient in (-1 / 5040, 1 / 120, -1 / 6):
+        p += coefficient
+        p *= square
+    p *= a
+    np.add(p, b, out=tail[1])
+    q = np.multiply(square, 1 / 40320, out=tail[0])
+    for coefficient in (-1 / 720, 1 / 24, -1 / 2):
+        q += coefficient
+        q *= square
+
+    np.multiply(square, 2.0**-50, out=slack[0])
+    slack[0] += 2.0**-200
+    square *= 2.0**-51
+    square += 2.0**-74
+    np.multiply(square, a, out=slack[1])
+    return Expansion(head, tail, slack)
 
 
-def _product_error(
-    a: NDArray[np.float64], b: NDArray[np.float64], product: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return a * b - product, exactly (Dekker 1971), without a fused multiply-add."""
-    a1, a0 = _halves(a)
-    b1, b0 = _halves(b)
-    error: NDArray[np.float64] = ((a1 * b1 - product) + a1 * b0 + a0 * b1) + a0 * b0
-    return error
+def expand_tiny(m: NDArray[np.uint64], theta: NDArray[np.float64]) -> Expansion:
+    """Cos and sin / scale of r = m theta <= 2^-35.
+
+    r / scale is a + b as `_product` returns them. With u = 2^-53:
+
+    - sin r = a + b within r^3 / 6, below 2^-72.5 r. What is wrong with a + b and the rounding of
+      tail +- slack are below 2^-74 r. The slack is 2^-71 r, of which a is all but 2^-24.
+    - cos r = 1 within r^2 / 2, at most 2^-71. The slack is 2^-70.
+
+    Parameters
+    ----------
+    m : ndarray of uint64
+        Positions whose angles are in [2^-1020, 2^-35].
+    theta : ndarray of float64, shape (3, ...)
+        Columns of `scaled_frequencies`, whose rows are broadcast with m.
+
+    Returns
+    -------
+    Expansion
+        Of cos and of sin / scale.
+    """
+    a, b = _product(m, theta)
+    head, tail, slack = np.empty((3, 2, *a.shape))
+    head[0], head[1] = 1.0, a
+    tail[0], tail[1] = 0.0, b
+    slack[0] = 2.0**-70
+    np.multiply(a, 2.0**-71, out=slack[1])
+    return Expansion(head, tail, slack)
 
 
-def _halves(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Split a into two numbers of 26 bits (Veltkamp 1968)."""
-    big = _SPLITTER * a
-    high = big - (big - a)
-    return high, a - high
+def _product(
+    m: NDArray[np.uint64], theta: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return m theta / scale as the sum of two floats.
+
+    m and theta are cut after 26 bits. The product a of the leading parts is exact. The rests are
+    2^-26 of m and of theta at most, so that b is below 2^-24.9 a; its roundings, of two products
+    and their sum, and the product of the rest of m and the tail of theta, left out, are together
+    below 2^-76.5 a.
+    """
+    theta_head, theta_tail, _ = theta
+    leading = _leading(theta_head)
+    position, left = _cut(m)
+    a = position * leading
+    b = position * ((theta_head - leading) + theta_tail)
+    if left.any():
+        b += left * theta_head
+    return a, b
+
+
+def _cut(m: NDArray[np.uint64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cut m into a float of 26 bits and the rest, exactly."""
+    high = (m >> _32).astype(np.float64) * 2.0**32
+    low = (m & _U32).astype(np.float64)
+    position = _leading(high + low)
+    return position, (high - position) + low
+
+
+def _leading(a: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round a to 26 bits (Veltkamp 1968)."""
+    big = a * _SPLITTER
+    return big - (big - a)
