@@ -26,6 +26,30 @@ def test_it_prints_the_facts_and_the_line_to_run():
     assert "differs" not in done.output
 
 
+def test_what_was_stated_stays_in_the_line_to_run():
+    """dtypes and a limit that were given are given again."""
+    done = invoke(HALF, "--dtype", "float32", "--dtype", "float16", "--max-position", "4095")
+
+    line = done.output.rstrip().splitlines()[-1]
+    assert line.endswith("--half --axes bhsd --dtype float32 --dtype float16 --max-position 4095")
+
+
+def test_a_rotary_dim_of_its_own_is_found(tmp_path):
+    """A function whose rotary_dim is 8 unless it is told otherwise is not told None."""
+    file = tmp_path / "own.py"
+    file.write_text(
+        "from ropespec import reference\n"
+        "def apply(x, positions, rotary_dim=8):\n"
+        "    return reference.apply_rotary(\n"
+        "        x, positions, interleaved=True, rotary_dim=rotary_dim + 0\n"
+        "    )\n"
+    )
+    done = invoke(f"{file}:apply")
+
+    assert done.exit_code == 0, done.output
+    assert "--interleaved --rotary-dim 8" in done.output.rstrip().splitlines()[-1]
+
+
 def test_a_mistake_is_named_and_written_as_json(tmp_path):
     """What no convention explains is named; the document holds facts and diagnosis."""
     file = tmp_path / "found.json"

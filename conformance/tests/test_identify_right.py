@@ -108,11 +108,11 @@ def test_orders_of_axes_that_do_as_well_are_named(found_of):
     ],
 )
 def test_the_command_line_says_what_was_found(name, words, found_of):
-    """`command` gives the options that differ from the defaults."""
+    """`command` gives the options that differ from the defaults, and what was stated."""
     (entry,) = (one for one in RIGHT if one.name == name)
-    line = found_of(entry).command("my.py:f")
+    found = found_of(entry)
 
-    assert line == f"ropespec check my.py:f {words}"
+    assert found.command("my.py:f") == f"ropespec check my.py:f {words} {found.stated}".rstrip()
 
 
 @pytest.mark.parametrize("interleaved", [True, False])
@@ -140,6 +140,22 @@ def test_a_table_that_ends_is_said_with_its_length(checks):
     assert found.value(Name.LARGEST) == ("raises", 4096)
     assert " --max-position 4096" in found.command()
     assert "positions refused" in [one.name for one in diagnose(found, profile)]
+
+
+def test_a_table_filled_with_nan_is_read_where_it_holds_numbers(checks):
+    """Positions beyond its end do not hide pairing, base and width."""
+
+    def filled(x, p):
+        y = reference.apply_rotary(x, np.minimum(p, 2047), interleaved=True, rotary_dim=16).copy()
+        y[np.asarray(p) > 2047] = np.nan
+        return y
+
+    profile = Profile.from_mapping({"interleaved": True})
+    found = identify(type(checks.trial({}).session)({"apply_rotary": filled}, profile, BARE))
+
+    assert found.value(Name.PAIRING) is Pairing.INTERLEAVED
+    assert (found.value(Name.BASE), found.value(Name.ROTARY_DIM)) == (10000.0, 16)
+    assert found.value(Name.LARGEST) == ("filled", 2048)
 
 
 def test_facts_come_in_one_order_with_sentences_and_certainties(found_of):

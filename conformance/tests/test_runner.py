@@ -1,6 +1,7 @@
 """The runner turns cases into one result per check, reproducibly."""
 
 import dataclasses
+import functools
 import re
 import subprocess
 import sys
@@ -37,6 +38,11 @@ class Nobody:
     target = "nobody.py:nothing"
     offers = {"apply_rotary": Offer("apply_rotary", frozenset())}
     environment = {}
+    refreshed = False
+
+    def refresh(self):
+        """Take note."""
+        self.refreshed = True
 
 
 def planted(judge, **changes):
@@ -100,6 +106,24 @@ def test_the_smallest_failing_case_is_reported():
     smallest = result.counterexample.case
     assert (smallest["batch"], smallest["seq"], smallest["heads"]) == (3, 1, 1)
     assert (smallest["start"], smallest["head_dim"], smallest["seed"]) == (5, 2, 0)
+
+
+def test_what_a_call_before_it_has_spoilt_passes_on_a_fresh_instance():
+    """The first failure is tried again, and says that it depends on earlier calls; no script."""
+    nobody = Nobody()
+
+    def judge(*_):
+        return held() if nobody.refreshed else broken("spoilt")
+
+    trial = Trial(nobody)
+    first = run_check(planted(judge), trial, Plan())
+    nobody.refreshed = False
+    second = run_check(planted(judge), trial, Plan())
+
+    assert (first.status, first.stateful) == (Status.FAIL, True)
+    assert first.message == "spoilt; on a fresh instance it passes: a call before it is to blame"
+    assert first.counterexample.script == ""
+    assert (second.status, second.stateful, second.message) == (Status.FAIL, False, "spoilt")
 
 
 @pytest.mark.parametrize(
@@ -253,8 +277,26 @@ def test_the_case_of_a_failure_is_the_one_that_failed(checks):
     case = result.counterexample.case
 
     assert result.status is Status.FAIL
-    assert [case[name] for name in ("batch", "seq", "heads", "head_dim")] == [5, 131, 9, 2]
+    assert [case[name] for name in ("batch", "seq", "heads", "head_dim")] == [17, 131, 9, 2]
     assert case["positions"] == "spread"
+
+
+def test_too_little_memory_for_the_largest_calls_is_no_mistake(checks):
+    """What runs out of memory with 65537 rows is judged by smaller calls, and other words fail."""
+
+    def small(error, x, positions, **conventions):
+        if len(x) > 100:
+            raise error
+        return reference.apply_rotary(x, positions, **conventions)
+
+    for error, status in (
+        (MemoryError(), Status.PASS),
+        (RuntimeError("[enforce fail] can't allocate memory: you tried 34 GB"), Status.PASS),
+        (RuntimeError("invalid configuration of the launch grid"), Status.ERROR),
+    ):
+        apply = functools.partial(small, error)
+        result = checks.run("ROT-19.many", {"apply_rotary": apply}, layouts=(False,))
+        assert result.status is status, error
 
 
 def test_the_same_seed_gives_the_same_cases_in_another_process():

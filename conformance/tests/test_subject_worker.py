@@ -264,7 +264,7 @@ def test_a_torch_module_is_a_bare_callable():
     arguments = [{"array": 0}, {"array": 1}]
     request = {"do": "call", "function": "apply_rotary", "arguments": arguments, "keywords": {}}
     sent = [values("float32"), np.zeros((2, 3), np.int64)]
-    answer, (got,) = here.answer({**request, "strided": False}, sent)
+    answer, (got,) = here.answer({**request, "strided": False, "strided_positions": False}, sent)
 
     assert answer["results"][0]["is_array"]
     assert same(got, sent[0])

@@ -101,6 +101,7 @@ def test_a_document_has_what_scripts_rely_on():
         "general": False,
         "diagnosis": [],
         "seconds": 0.0,
+        "stateful": False,
     }
     assert second["worst"] == "inf"
     assert second["counterexample"] == {

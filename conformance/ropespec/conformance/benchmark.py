@@ -45,10 +45,17 @@ class _Recorder(Session):
         *,
         keywords: Mapping[str, Any] | None = None,
         strided: bool = False,
+        strided_positions: bool = False,
     ) -> Reply:
         """Call and take note."""
         self.calls.append((function, arrays, keywords or {}))
-        return super().call(function, arrays, keywords=keywords or {}, strided=strided)
+        return super().call(
+            function,
+            arrays,
+            keywords=keywords or {},
+            strided=strided,
+            strided_positions=strided_positions,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,7 +253,8 @@ def _shapes(
     sizes = [
         [size for size in some if size >= m] or [m] for some, m in zip(choices, least, strict=True)
     ]
-    return st.tuples(*(st.sampled_from(some) for some in (*sizes, dims)))
+    # The widest head has the most pairs, and is drawn twice as often as any other.
+    return st.tuples(*(st.sampled_from(some) for some in (*sizes, [*dims, max(dims)])))
 
 
 def _pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:

@@ -16,7 +16,7 @@ __all__ = ["ARRAYS", "AXES", "Profile", "ProfileError"]
 
 ARRAYS = ("numpy", "torch", "jax", "cupy")
 AXES = ("bshd", "bhsd", "sbhd", "shd")
-HEAD_DIMS = (2, 4, 6, 8, 16, 32, 64, 80, 128, 256)
+HEAD_DIMS = (2, 4, 6, 8, 16, 20, 32, 40, 64, 80, 100, 128, 256)
 INT64_LIMIT = 2**63 - 1
 
 

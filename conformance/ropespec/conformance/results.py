@@ -111,6 +111,9 @@ class CheckResult:
         For a failure, the mistakes that explain it.
     seconds : float
         Time spent.
+    stateful : bool
+        Whether the case passes on a fresh instance, so that calls before it are to blame. Asked of
+        the first failure only.
     """
 
     id: str
@@ -125,6 +128,7 @@ class CheckResult:
     general: bool = False
     diagnosis: tuple[Diagnosis, ...] = ()
     seconds: float = 0.0
+    stateful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

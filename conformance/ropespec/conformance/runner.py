@@ -314,7 +314,7 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
     if isinstance(outcome, Finding):
         if item.explain is not None and not outcome.message.startswith("returns "):
             outcome = item.explain(trial, case, outcome)
-        return _result(
+        found = _result(
             item,
             Status.FAIL,
             examples=log.judged,
@@ -323,6 +323,7 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
             counterexample=counterexample(trial.session, case, outcome),
             general=item.general or outcome.general,
         )
+        return _replayed(item, trial, case, found)
     kinds = {SubjectCrashed: Status.CRASH, SubjectTimeout: Status.TIMEOUT}
     status = next((kinds[kind] for kind in kinds if isinstance(outcome, kind)), Status.ERROR)
     detail = f"\n{outcome.detail}" if outcome.detail else ""
@@ -334,6 +335,21 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
         message=f"{raised}{outcome.message}{detail}",
         counterexample=counterexample(trial.session, case, None),
     )
+
+
+def _replayed(item: Check, trial: Trial, case: Case, found: CheckResult) -> CheckResult:
+    """Try the first failure again on a fresh instance: if it passes, earlier calls are to blame."""
+    if trial.replayed:
+        return found
+    trial.replayed = True
+    trial.session.refresh()
+    outcome = _outcome(item, trial, case, _Log())
+    if not (isinstance(outcome, Finding) and outcome.passed):
+        return found
+    assert found.counterexample is not None
+    message = f"{found.message}; on a fresh instance it passes: a call before it is to blame"
+    alone = replace(found.counterexample, script="")  # it would show what is right
+    return replace(found, message=message, counterexample=alone, stateful=True)
 
 
 def _result(item: Check, status: Status, **values: Any) -> CheckResult:  # noqa: ANN401  # passed on

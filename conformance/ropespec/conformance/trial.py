@@ -97,10 +97,13 @@ class Trial:
         The subject.
     measured : Measured
         What has been found out about its precision.
+    replayed : bool
+        Whether a failure has been tried again on a fresh instance; once is enough.
     """
 
     session: Session
     measured: Measured = field(default_factory=Measured)
+    replayed: bool = False
 
     @property
     def profile(self) -> Profile:
@@ -143,6 +146,7 @@ class Trial:
         *,
         function: str = "apply_rotary",
         strided: bool = False,
+        strided_positions: bool = False,
     ) -> NDArray[Any]:
         """Rotate x of shape (B, S, H, D); the result is in the same order of axes.
 
@@ -152,10 +156,33 @@ class Trial:
             If the result is not one array of real numbers of the shape of x.
         """
         rotated = self.session.rotate(
-            x, positions, keywords=case.keywords, strided=strided, function=function
+            x,
+            positions,
+            keywords=case.keywords,
+            strided=strided,
+            strided_positions=strided_positions,
+            function=function,
         )
         if finding := unfit(rotated, x):
             raise Unfit(finding.after(Call(function, (x, positions), case.keywords)))
+        return np.asarray(rotated.y)
+
+    def rotate_refilled(
+        self,
+        case: Case,
+        before: tuple[NDArray[Any], NDArray[np.int64]],
+        after: tuple[NDArray[Any], NDArray[np.int64]],
+    ) -> NDArray[Any]:
+        """Rotate x at positions, write others into their memory, and rotate again.
+
+        Raises
+        ------
+        Unfit
+            As `rotate`.
+        """
+        rotated = self.session.rotate_refilled(before, after, keywords=case.keywords)
+        if finding := unfit(rotated, after[0]):
+            raise Unfit(finding.after(Call("apply_rotary", after, case.keywords)))
         return np.asarray(rotated.y)
 
     def rotate_vjp(

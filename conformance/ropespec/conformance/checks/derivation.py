@@ -48,8 +48,8 @@ def _complex(x: NDArray[np.floating], case: Case) -> Complex:
 )
 def blocks(trial: Trial, case: Case) -> Finding:
     """M_i(m)^T M_i(n) = M_i(n-m), read off the turned pairs: conj(f(1, m)) f(1, n) = f(1, n-m)."""
-    m = np.abs(case.make_positions()) % (NEAR // 2)
-    n = m + case.seed
+    m = np.abs(case.make_positions()) % (case.limit // 2 + 1)
+    n = np.minimum(m + case.seed, case.limit)
     values, bounds = [], []
     for positions in (m, n, n - m):
         x = np.zeros(case.shape)
@@ -78,8 +78,8 @@ def blocks(trial: Trial, case: Case) -> Finding:
 )
 def equations(trial: Trial, case: Case) -> Finding:
     """f(q, m) f(k, n)^* = q k^* e^{i(m-n) theta}: R_f R_f = R_g and Theta_f - Theta_f = Theta_g."""
-    m = np.abs(case.make_positions()) % NEAR
-    n = (m + case.seed) % NEAR
+    m = np.abs(case.make_positions()) % (case.limit + 1)
+    n = (m + case.seed) % (case.limit + 1)
     q, fq, bq = _turned(trial, case, m)
     k, fk, bk = _turned(trial, case, n, seed=1)
     x = case.make_x(m)
@@ -124,7 +124,7 @@ def modulus(trial: Trial, case: Case) -> Finding:
 )
 def progression(trial: Trial, case: Case) -> Finding:
     """phi(0) = 0 and f(q, m) f(q, m-1)^* = |q|^2 e^{i theta} for every m."""
-    m = np.abs(case.make_positions()) % NEAR + 1
+    m = np.abs(case.make_positions()) % case.limit + 1
     x = case.make_x(m)
     q, here, bound_here = _turned(trial, case, m)
     before = trial.rotate(case, x, m - 1)

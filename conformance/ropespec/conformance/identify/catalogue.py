@@ -289,6 +289,8 @@ not linear
     The result is not linear in x.
 NaN spreads
     NaN in one pair reaches others; do not multiply by zero and add.
+infinity lost
+    NaN or infinity does not stay in its pair, or comes back as a number; neither clip nor replace.
 empty input refused
     An axis of length zero raises; return an empty result.
 precision claimed
@@ -327,9 +329,25 @@ mask inverted
 query or key not turned
     Only one of query and key is turned; turn both.
 gradient
-    The gradient is wrong.
+    The gradient is not the rotation of the cotangent by the opposite angle; turn it by -m.
 gradient raises
     Taking the gradient raises.
+gradient of one row
+    On the way back all rows are turned by the positions of one; index the tables by the row.
+strided cotangent misread
+    A cotangent that is not contiguous is read as if it were; use its strides or copy it first.
+cotangent overwritten
+    The gradient is made in the caller's cotangent; write to a new array.
+tables of another call
+    The step back takes the tables of the first or the latest call; save them with each call.
+otherwise without a gradient
+    Where no gradient is recorded x is overwritten, or turned otherwise; take one path for both.
+result overwritten by the next
+    The result lies in memory that the next call writes to; return a new array each time.
+kept by memory
+    A table or a result is kept by where the arguments lie; put what they hold into the key.
+strided positions misread
+    Positions that are not contiguous are read as if they were; use their strides or copy them.
 tables ignored
     The tables given are not used; turn by them and by nothing else.
 tables brought to the unit circle
@@ -347,8 +365,8 @@ gradient into the tables
 gradient by tables
     By tables given, the gradient is not the turn by C and -S.
 gradient without a history
-    The gradient is right once and constant for whoever differentiates it again; make it of
-    operations that are recorded.
+    The gradient is right once, and zero or another for whoever differentiates it again; make it
+    of operations that are recorded.
 tangent wrong
     In forward mode the tangent is not turned as x is; turn it by the same positions.
 batching rule wrong

@@ -7,7 +7,7 @@ from ropespec.conformance.identify.facts import Diagnosis, Name, Pairing
 from ropespec.conformance.identify.formulas import ASKED
 from ropespec.conformance.identify.view import NEITHER, Rule, View, named
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "at_least"]
 
 _ONE_TOKEN = ("S=1", "S=H=1", "B=S=1", "B=S=H=1")
 _ROWS = ("row 0", "largest")  # turned after all, by the position of another row
@@ -48,6 +48,8 @@ def paths(view: View) -> Iterator[Diagnosis]:
         yield named("made of another token", 0.9)
         return  # any other call then has other neighbours
     for name, which, what in view.value(Name.PATHS) or ():
+        if name.startswith("H=") and "ROT-19.heads" in view.failed:
+            continue  # a few heads are enough, and no block of them has to end
         one = name in _ONE_TOKEN
         told: _Told | None = _ANY.get(what)
         if which != "all" and what in _WHOLE:
@@ -76,6 +78,8 @@ def state(view: View) -> Iterator[Diagnosis]:
         fact = view.found.fact(Name.HISTORY)
         doubted = fact is not None and fact.certainty <= NEITHER
         yield named(key, NEITHER if doubted else certainty)
+    elif view.stateful:
+        yield named("history", 0.7)
     elif str(found).startswith("width "):
         yield named("special width", 0.8, f"in half precision at head_dim {found.split()[1]}")
 
@@ -89,11 +93,15 @@ def memory(view: View) -> Iterator[Diagnosis]:
         yield named("positions overwritten", 0.95)
     if view.value(Name.ALIAS) and "x" not in written:
         yield named("result shares memory with x", 0.9)
+    if "ROT-17.unwritten" in view.failed and not written and not view.value(Name.ALIAS):
+        yield named("result overwritten by the next", 0.8)
     match view.value(Name.STRIDES):
         case "contiguous only":
             yield named("M3", 0.95)
         case "raises":
             yield named("strided x refused", 0.8)
+        case "any" if "ROT-19.strides" in view.failed:
+            yield named("strided positions misread", 0.8)
         case _:
             pass
 
@@ -141,13 +149,19 @@ def gradient(view: View) -> Iterator[Diagnosis]:
         "none": ("G3", 0.95),
         "raises again": ("G4", 0.9),
         "raises": ("gradient raises", 0.6),
+        "of one row": ("gradient of one row", 0.9),
+        "by strides": ("strided cotangent misread", 0.9),
         "wrong": ("gradient", 0.6),
     }
     found = view.value(Name.GRADIENT)
     exact = (view.value(Name.ANGLES) or ("exact",))[0] == "exact"
-    if found in words and (exact or found != "wrong"):
+    alone = all(id_.startswith(_GRADIENTS) for id_ in view.failed)
+    if found in words and (found != "wrong" or (exact and alone)):
         key, certainty = words[found]
         yield named(key, certainty)
+
+
+_GRADIENTS = ("ROT-20.", "ROT-24.")
 
 
 _OTHERS = {
@@ -216,8 +230,8 @@ def others(view: View) -> Iterator[Diagnosis]:
     found = dict(view.value(Name.OTHERS) or ())
     for function, word in found.items():
         if word == "odd width":
-            key = "Z1" if function == "sinusoidal_embedding" else "O1"
-            if view.claimed.refusals or any(id_.startswith(_WIDTHS) for id_ in view.failed):
+            key, clause = _ODD_WIDTH[function]
+            if view.claimed.refusals or any(id_.startswith(clause) for id_ in view.failed):
                 yield named(key, 0.9)
         elif (function, word) in _OWN:
             yield named(_OWN[function, word], 0.9, f"{function}: {word}")
@@ -228,7 +242,7 @@ def others(view: View) -> Iterator[Diagnosis]:
             yield named(_OTHERS[word], 0.9, f"{function}: {word}")
 
 
-_WIDTHS = ("FREQ-1.", "SIN-")
+_ODD_WIDTH = {"inv_freq": ("O1", "FREQ-1."), "sinusoidal_embedding": ("Z1", "SIN-1.even")}
 _OWN = {
     ("precompute_freqs_cis", "swapped"): "cos and sin swapped",
     ("relative_score", "gain"): "score scaled",
@@ -239,6 +253,10 @@ _OWN = {
 }
 
 _BY_CHECK = {
+    "ROT-17.unrecorded": "otherwise without a gradient",
+    "ROT-19.refilled": "kept by memory",
+    "ROT-20.two-calls": "tables of another call",
+    "ROT-20.unwritten": "cotangent overwritten",
     "ROT-20.second": "gradient without a history",
     "ROT-22.constant": "gradient into the tables",
     "ROT-22.dtype": "dtype of the tables",
@@ -257,8 +275,10 @@ _BY_CHECK = {
 
 _COVERED = {
     "ROT-20.second": ("ROT-20.gradient",),
+    "ROT-20.two-calls": ("ROT-19.history", "ROT-19.walk"),
     "ROT-23.in-place": ("ROT-23.out",),
     "ROT-23.refused": ("ROT-23.out", "ROT-23.in-place"),
+    "ROT-24.vmap": ("ROT-17.unwritten",),
 }
 """Checks that say nothing new where one of others has failed."""
 
@@ -269,5 +289,22 @@ def transformed(view: View) -> Iterator[Diagnosis]:
         if id_ in view.failed and not view.failed.intersection(_COVERED.get(id_, ())):
             yield named(name, 0.55)
 
+
+def at_least(view: View) -> Iterator[Diagnosis]:
+    """What the first failed check of these says by itself, where nothing better is known."""
+    for id_, name in _AT_LEAST.items():
+        if id_ in view.failed:
+            yield named(name, 0.55)
+            return
+    for only, name in (("ROT-19.many", "beyond a block"), (_GRADIENTS, "gradient")):
+        if view.failed and all(id_.startswith(only) for id_ in view.failed):
+            yield named(name, 0.55)
+
+
+_AT_LEAST = {
+    "ROT-19.heads": "heads turned differently",
+    "ROT-19.rows": "turned by the position of another",
+    "ROT-16.not-a-number": "infinity lost",
+}
 
 RULES: tuple[Rule, ...] = (paths, state, memory, dtypes, values, gradient, others, transformed)

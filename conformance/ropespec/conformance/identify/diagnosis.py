@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from ropespec.conformance.identify import claims, conduct, ladders, structure
+from ropespec.conformance.identify.conduct import at_least
 from ropespec.conformance.identify.facts import Diagnosis, Identification, Name
-from ropespec.conformance.identify.view import View
+from ropespec.conformance.identify.view import NEITHER, View
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult
 
@@ -42,8 +43,11 @@ def diagnose(
     failed = frozenset(result.id for result in results if not result.status.conforms)
     if results and not failed:
         return ()
-    view = View(identification, profile, failed)
+    stateful = "ROT-19.walk" in failed or any(result.stateful for result in results)
+    view = View(identification, profile, failed, stateful)
     found = _unique(item for rule in _final(view) or _RULES for item in rule(view))
+    if all(item.certainty <= NEITHER for item in found):
+        found += at_least(view)
     if found:
         return tuple(sorted(found, key=lambda item: -item.certainty))
     return (_unknown(view),) if failed else ()

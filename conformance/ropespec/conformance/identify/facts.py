@@ -143,6 +143,8 @@ class Identification:
         How long it took.
     array : str
         The framework of its arrays.
+    stated : str
+        Options that were given of it and that nothing found replaces, for the command.
     """
 
     target: str
@@ -150,6 +152,7 @@ class Identification:
     calls: int
     seconds: float
     array: str = "numpy"
+    stated: str = ""
 
     def __iter__(self) -> Iterator[Fact]:
         return iter(self.facts)
@@ -189,12 +192,14 @@ class Identification:
         if dim is not None and (partial or dim.certainty < 0.9):
             words.append(f"--head-dim {dim.value}")
         policy, limit = self.value(Name.LARGEST) or ("right", 0)
-        if policy == "raises":
+        if policy == "raises" and "--max-position" not in self.stated:
             words.append(f"--max-position {limit}")
         if self.value(Name.POSITIONS) == "(S,)" and axes != "shd":
             words.append("--shared-positions")
         if self.value(Name.NEGATIVE) in ("raises", "other", "zeroed"):
             words.append("--no-negative-positions")
+        if self.stated:
+            words.append(self.stated)
         return " ".join(words)
 
     def as_dict(self) -> dict[str, Any]:

@@ -22,15 +22,34 @@ def find_gradient(probe: Probe, dim: int, model: Model | None) -> str | None:
     -------
     str or None
         `right`, `not conjugated`, `constant tail`, `zero`, `none`, `raises again`, `raises`,
-        `wrong`; None if it cannot be taken or judged.
+        `of one row`, `by strides`, `wrong`; None if it cannot be taken or judged.
     """
     if model is None or not model.usable or not hasattr(probe.session, "vjp"):
         return None
+    found = _in_one_way(probe, dim, model)
+    if found != "right":
+        return found
+    shared = probe.manner.axes == "shd" or probe.manner.shared
+    if not shared and _in_one_way(probe, dim, model, ragged=True) == "wrong":
+        return "of one row"
+    has_strides = probe.session.profile.array != "jax"
+    return (
+        "by strides"
+        if has_strides and _in_one_way(probe, dim, model, strided=True) == "wrong"
+        else found
+    )
+
+
+def _in_one_way(
+    probe: Probe, dim: int, model: Model, *, ragged: bool = False, strided: bool = False
+) -> str | None:
     rng = np.random.default_rng(41)
     batch = 1 if probe.manner.axes == "shd" else 2
     shape = (batch, 5, 3, dim)
     x, cotangent = (rng.standard_normal(shape).astype(np.float32) for _ in range(2))
     positions = np.broadcast_to(np.array([1, 4, 2, 9, 30]), shape[:2]).copy()
+    if ragged:
+        positions[1:] += 5
     profile = probe.profile
     sent = [to_subject(x, profile), positions_for_subject(positions, profile)]
     got: list[np.ndarray] = []
@@ -41,6 +60,7 @@ def find_gradient(probe: Probe, dim: int, model: Model | None) -> str | None:
                 sent,
                 to_subject(cotangent, profile),
                 keywords=probe.keywords(),
+                strided=strided,
             )
         except NotDifferentiable:
             return None if probe.session.profile.array in ("numpy", "cupy") else "none"

@@ -50,6 +50,7 @@ from ropespec.conformance.identify.probe import Lost, Probe
 from ropespec.conformance.identify.ranges import negative_positions, read_far
 from ropespec.conformance.identify.sentences import sentence
 from ropespec.conformance.identify.sources import Sources, find_sources
+from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.session import Session
 
 __all__ = ["identify"]
@@ -99,8 +100,24 @@ def identify(session: Session) -> Identification:
             notes.add(Name.ANSWER, lost.answer)
     order = list(Name)
     facts = tuple(sorted(notes.facts.values(), key=lambda fact: order.index(fact.name)))
-    array = session.profile.array
-    return Identification(session.target, facts, calls, time.perf_counter() - began, array)
+    profile = session.profile
+    return Identification(
+        session.target,
+        facts,
+        calls,
+        time.perf_counter() - began,
+        profile.array,
+        _stated(profile),
+    )
+
+
+def _stated(profile: Profile) -> str:
+    """Return the options for what is claimed and not asked of the subject: dtypes, a limit."""
+    usual = Profile(layouts=(False,))
+    words = [f"--dtype {dtype}" for dtype in profile.dtypes if profile.dtypes != usual.dtypes]
+    if profile.max_position != usual.max_position:
+        words.append(f"--max-position {profile.max_position}")
+    return " ".join(words)
 
 
 def _rotation(session: Session, notes: _Notes) -> int:

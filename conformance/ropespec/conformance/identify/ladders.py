@@ -99,10 +99,22 @@ def _first_width(view: View) -> float | None:
     return fact.certainty if fact is not None and fact.value == "first width" else None
 
 
+def _of_another_width(view: View) -> bool:
+    """Whether the base looks wrong only because more or fewer components turn than are claimed.
+
+    Frequencies base^(-2i/r) on r' components look like those of the base base^(r'/r).
+    """
+    turning, claimed = view.value(Name.ROTARY_DIM), view.claimed.rotary_dim
+    if not turning or claimed is None or turning == claimed:
+        return False
+    seen = view.claimed.base ** (turning / claimed)
+    return bool(abs(view.value(Name.BASE) / seen - 1) < 1e-2)
+
+
 def _base_and_scale(view: View) -> Iterator[Diagnosis]:
     base, scale = view.value(Name.BASE), view.value(Name.POSITION_SCALE)
     claimed = view.claimed.base
-    if base is not None and abs(base / claimed - 1) > 1.5e-4:
+    if base is not None and abs(base / claimed - 1) > 1.5e-4 and not _of_another_width(view):
         yield named("F1", 0.95, f"found {base:.6g}, claimed {claimed:.6g}")
     elif _base_ignored(view):
         yield named("F1", 0.9, "the keyword base is ignored")

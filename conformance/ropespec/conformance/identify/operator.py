@@ -140,13 +140,15 @@ def read_channels(reader: Reader, dim: int) -> Channels | None:
 
     def read(places: tuple[int, ...]) -> Channels | None:
         y = reader.turn(vectors, places)
-        if y is None:
-            return None
+        if y is None or (places is _DISTANT and not np.isfinite(y).all()):
+            return None  # beyond the end of a table that is filled with what is no number
         # columns of the operator, by position: (P, out, in)
         return _channels(y.reshape(size, len(places), size).transpose(1, 2, 0), dim)
 
-    near = next((found for found in map(read, _PLACES) if found is not None), None)
-    if near is None or near.tail != "kept" or reader.probe.session.profile.max_position < 30011:
+    limit = reader.probe.session.profile.max_position
+    usable = [places for places in _PLACES if max(places) <= limit] or _PLACES[-1:]
+    near = next((found for found in map(read, usable) if found is not None), None)
+    if near is None or near.tail != "kept" or limit < max(_DISTANT):
         return near
     return read(_DISTANT) or near
 

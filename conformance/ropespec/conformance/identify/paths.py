@@ -83,7 +83,7 @@ def find_paths(probe: Probe, dim: int, sources: Sources, model: Model | None) ->
         return (run,)  # any part may happen to have such ends
     found = _compared(probe, model, sources, x, positions, whole.y)
     found += [_long(probe, dim, model), _restart(probe, dim, model), *_grid(probe)]
-    found += _many(probe, dim) if own_rows else []
+    found += _many(probe, dim, model) if own_rows else []
     found += _dtypes(probe, model, x, positions, whole.y)
     return tuple(path for path in found if path is not None)
 
@@ -158,6 +158,8 @@ def _frequencies(probe: Probe, sources: Sources, model: Model | None) -> str:
 
 def _long(probe: Probe, dim: int, model: Model | None) -> Path | None:
     """Compare a sequence as long as the head is wide with a longer one."""
+    if dim > probe.session.profile.max_position:
+        return None
     x = np.random.default_rng(29).standard_normal((1, dim + 1, 2, dim))
     positions = np.arange(dim + 1)[None]
     longer, square = probe.rotate(x, positions), probe.rotate(x[:, :dim], positions[:, :dim])
@@ -203,7 +205,7 @@ def _restart(probe: Probe, dim: int, model: Model | None) -> Path | None:
     return Path("back to 0", "all", "counts on" if counts else "other")
 
 
-def _many(probe: Probe, dim: int) -> list[Path | None]:
+def _many(probe: Probe, dim: int, model: Model | None) -> list[Path | None]:
     """Compare many tokens, rows and heads at once with calls of a few."""
     if probe.session.profile.array == "jax" or probe.manner.axes == "shd":
         return []
@@ -219,7 +221,10 @@ def _many(probe: Probe, dim: int) -> list[Path | None]:
     few = np.concatenate([part for part in parts if part is not None])
     line = probe.rotate(x.reshape(1, -1, 2, dim), positions.reshape(1, -1)).y
     rows = probe.rotate(x, positions).y
-    found = [_beyond(probe, "S", line, few.reshape(1, -1, 2, dim)), _beyond(probe, "B", rows, few)]
+    late = _beyond(probe, "B", rows, few)
+    if late is not None and late.what == "other":
+        late = _compare(late.name, rows, few, x, positions, probe, model)
+    found = [_beyond(probe, "S", line, few.reshape(1, -1, 2, dim)), late]
     if found == [None, None]:
         lines = probe.rotate(x.reshape(_BATCH, -1, 2, dim), positions.reshape(_BATCH, -1)).y
         found = [_beyond(probe, "S", lines, few.reshape(_BATCH, -1, 2, dim))]

@@ -119,7 +119,12 @@ class Probe:
             "base": claimed.base,
             "rotary_dim": claimed.rotary_dim,
         }
-        return {name: value for name, value in values.items() if name in self.taken}
+        # A function may have a rotary_dim of its own, which None would undo.
+        return {
+            name: value
+            for name, value in values.items()
+            if name in self.taken and value is not None
+        }
 
     def rotate(
         self,

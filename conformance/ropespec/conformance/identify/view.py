@@ -26,11 +26,14 @@ class View:
         What it claims.
     failed : frozenset of str
         Ids of failed checks.
+    stateful : bool
+        Whether a check has shown that calls depend on the calls before them.
     """
 
     found: Identification
     claimed: Profile
     failed: frozenset[str]
+    stateful: bool = False
 
     def value(self, name: Name) -> Any:  # noqa: ANN401  # as Fact.value
         """Return the value of a fact, or None."""

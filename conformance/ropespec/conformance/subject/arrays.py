@@ -137,11 +137,12 @@ def _place(array: Any) -> tuple[Any, ...] | None:  # noqa: ANN401  # as in same_
 def spread(values: np.ndarray) -> np.ndarray:
     """Return a buffer of which `carve` is a view with these values.
 
-    The last axis is twice as long, with NaN in the gaps, so that whoever ignores strides meets NaN;
-    the two axes before it are swapped in memory.
+    The last axis is twice as long, with NaN in the gaps, or 1 between integers, so that whoever
+    ignores strides meets it; the two axes before it are swapped in memory.
     """
     swapped = values.swapaxes(-3, -2) if values.ndim >= 3 else values
-    buffer = np.full((*swapped.shape[:-1], 2 * swapped.shape[-1]), np.nan, values.dtype)
+    gap = 1 if values.dtype.kind in "iu" else np.nan
+    buffer = np.full((*swapped.shape[:-1], 2 * swapped.shape[-1]), gap, values.dtype)
     buffer[..., ::2] = swapped
     return buffer
 

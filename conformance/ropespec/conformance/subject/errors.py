@@ -53,6 +53,13 @@ class SubjectRaised(SubjectError):  # noqa: N818  # named for what became of the
         self.type_names = type_names
         self.type_name = type_names[0]
 
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether it raised because there was not enough memory, in the words of any framework."""
+        words = ("out of memory", "allocate memory", "resource_exhausted")
+        known = {"MemoryError", "OutOfMemoryError"} & set(self.type_names)
+        return bool(known) or any(word in self.message.lower() for word in words)
+
     def __str__(self) -> str:
         return f"{self.type_name}: {self.message}" if self.message else self.type_name
 

@@ -84,9 +84,8 @@ class Framework:
         self.device = ""
 
     def argument(self, values: np.ndarray, *, strided: bool) -> Argument:
-        """Make an argument with these values; strided if asked for and if they are floating."""
-        floating = values.dtype.kind == "f" or values.dtype.name == "bfloat16"
-        if not (strided and floating and values.ndim and self.has_strides):
+        """Make an argument with these values, strided if asked for and if that is possible."""
+        if not (strided and values.ndim and self.has_strides):
             backing = self.array(values.copy())
             return Argument(backing, backing, values)
         buffer = spread(values)

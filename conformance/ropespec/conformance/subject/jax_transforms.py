@@ -50,6 +50,17 @@ class _Jax:
         found = pull(request.extra[0])[1:]
         return [item for item in found if jnp.issubdtype(item.dtype, jnp.floating)]
 
+    def two_calls(self, request: Request) -> Sequence[Array]:
+        c, d, n = request.extra
+        x, m, *rest = request.given
+        _, pull = jax.vjp(lambda x: (request.of(x, m, *rest), request.of(x, n, *rest)), x)
+        (found,) = pull((c, d))
+        return (found,)
+
+    def unrecorded(self, request: Request) -> Array:
+        del request
+        raise NotPossible("JAX records nothing")
+
     def into(self, request: Request) -> Sequence[Array]:
         del request
         raise NotPossible("JAX arrays are not written to")

@@ -137,6 +137,7 @@ class Session:
         *,
         keywords: Mapping[str, Any] = _NOTHING,
         strided: bool = False,
+        strided_positions: bool = False,
     ) -> Reply:
         """Call a function of the subject.
 
@@ -152,6 +153,8 @@ class Session:
             Arrays or JSON values, passed as given; see `accepted`.
         strided : bool
             Hand floating arrays over as views that are not contiguous, with the same values.
+        strided_positions : bool
+            The same for integer arrays.
 
         Raises
         ------
@@ -161,6 +164,7 @@ class Session:
             If it cannot be loaded at all.
         """
         request, sent = _request("call", function, arrays, keywords, strided=strided)
+        request["strided_positions"] = strided_positions
         return self._ask(request, sent)
 
     def vjp(
@@ -258,6 +262,7 @@ class Session:
         *,
         keywords: Mapping[str, Any] = _NOTHING,
         strided: bool = False,
+        strided_positions: bool = False,
         function: str = "apply_rotary",
     ) -> Rotated:
         """Rotate x of shape (B, S, H, D) by positions of shape (B, S), whatever its axes.
@@ -279,6 +284,7 @@ class Session:
             [sent, positions_for_subject(positions, self.profile)],
             keywords=self.conventions(function, keywords),
             strided=strided,
+            strided_positions=strided_positions,
         )
         return self._rotated(reply, sent)
 
@@ -303,6 +309,43 @@ class Session:
             to_subject(cotangent, self.profile),
             keywords=self.conventions(function, keywords),
             strided=strided,
+        )
+        return self._rotated(reply, sent)
+
+    def rotate_refilled(
+        self,
+        before: tuple[np.ndarray, np.ndarray],
+        after: tuple[np.ndarray, np.ndarray],
+        *,
+        keywords: Mapping[str, Any] = _NOTHING,
+    ) -> Rotated:
+        """Rotate x by positions, write others into their memory, and rotate again.
+
+        As a loop of generation does that keeps one buffer. What the second call returns comes
+        back. Shapes, keywords and errors are those of `rotate`. JAX arrays cannot be written to.
+        """
+        first, second = (
+            [to_subject(x, self.profile), positions_for_subject(positions, self.profile)]
+            for x, positions in (before, after)
+        )
+        keywords = self.conventions("apply_rotary", keywords)
+        request, sent = _request("refilled", "apply_rotary", first, keywords, strided=False)
+        request["others"] = [len(sent), len(sent) + 1]
+        return self._rotated(self._ask(request, [*sent, *second]), second[0])
+
+    def rotate_unrecorded(
+        self, x: np.ndarray, positions: np.ndarray, *, keywords: Mapping[str, Any] = _NOTHING
+    ) -> Rotated:
+        """Rotate where no gradient is recorded, as in inference.
+
+        Shapes and keywords are those of `rotate`, errors those of `transform`.
+        """
+        sent = to_subject(x, self.profile)
+        reply = self.transform(
+            "unrecorded",
+            "apply_rotary",
+            [sent, positions_for_subject(positions, self.profile)],
+            keywords=self.conventions("apply_rotary", keywords),
         )
         return self._rotated(reply, sent)
 
@@ -331,12 +374,16 @@ class Session:
         self.close()
 
     def conventions(self, function: str, keywords: Mapping[str, Any] = _NOTHING) -> dict[str, Any]:
-        """Return the keywords of a rotation that a function takes; what is not given is claimed."""
-        claimed = {
+        """Return the keywords of a rotation that a function takes; what is not given is claimed.
+
+        A rotary_dim that nobody claims is left to the function, which may have one of its own.
+        """
+        claimed: dict[str, Any] = {
             "interleaved": self.profile.layouts[0],
             "base": self.profile.base,
-            "rotary_dim": self.profile.rotary_dim,
         }
+        if self.profile.rotary_dim is not None:
+            claimed["rotary_dim"] = self.profile.rotary_dim
         return self.accepted(function, {**claimed, **keywords})
 
     def _rotated(self, reply: Reply, sent: np.ndarray) -> Rotated:
@@ -418,6 +465,7 @@ def _request(
         "arguments": [plain(value) for value in arguments],
         "keywords": {name: plain(value) for name, value in keywords.items()},
         "strided": strided,
+        "strided_positions": False,
     }
     return request, sent
 

@@ -64,6 +64,19 @@ class _Torch:
         )
         return _zeros_for(found[1:], sought)
 
+    def two_calls(self, request: Request) -> Sequence[Tensor]:
+        c, d, n = request.extra
+        x = _leaf(request.given[0])
+        first = _attached(request.of_x(x))
+        second = _attached(request.of(x, n, *request.given[2:]))
+        torch.autograd.backward([first, second], [c.to(first.dtype), d.to(second.dtype)])
+        return _zeros_for([x.grad], [x])
+
+    def unrecorded(self, request: Request) -> Tensor:
+        with torch.no_grad():
+            y: Tensor = request.of(*request.given)
+            return y
+
     def into(self, request: Request) -> Sequence[Tensor]:
         found = []
         for make in (lambda x: x * 1, torch.relu):

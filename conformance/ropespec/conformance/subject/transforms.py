@@ -14,8 +14,12 @@ from ropespec.conformance.subject.frameworks import Framework
 
 __all__ = ["TRANSFORMS", "Request", "Transforms", "transforms_of"]
 
-TRANSFORMS = ("jvp", "second", "vmap", "compiled", "constants", "into")
-"""Forward mode, the second derivative, vmap, jit, gradients of constants, gradients through out."""
+TRANSFORMS = (
+    *("jvp", "second", "vmap", "compiled", "constants", "into"),
+    *("two_calls", "unrecorded"),
+)
+"""Forward mode, the second derivative, vmap, jit, gradients of constants, gradients through out,
+the gradient of two calls at once, a call of which no gradient is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class Request:
     given : list
         Its positional arguments, x first.
     extra : list of arrays
-        Tangents or cotangents.
+        Tangents, cotangents, or other positions.
     axes : tuple
         For vmap the axis of each positional argument, None for one that is not mapped.
     """
@@ -75,6 +79,17 @@ class Transforms(Protocol):
 
     def constants(self, request: Request) -> Sequence[Any]:
         """Return the gradients of <c, f> with respect to all but x, zeros where there is none."""
+        ...
+
+    def two_calls(self, request: Request) -> Sequence[Any]:
+        """Return the gradient of <c, f(x, m)> + <d, f(x, n)>; c, d, n are `extra`.
+
+        Both calls come before the first step back, as in a model of two layers.
+        """
+        ...
+
+    def unrecorded(self, request: Request) -> Any:  # noqa: ANN401  # an array of any framework
+        """Return f(x) where no gradient is recorded."""
         ...
 
     def into(self, request: Request) -> Sequence[Any]:

@@ -101,7 +101,9 @@ class _Worker:
         with framework.scope(arrays):
             where: Place | None = None
             try:
-                made = [framework.argument(item, strided=request["strided"]) for item in arrays]
+                made = [
+                    framework.argument(item, strided=_is_strided(item, request)) for item in arrays
+                ]
                 if request["do"] == "into":
                     where = place(framework, made[0], arrays[0], request["into"])
             except Exception as error:
@@ -118,6 +120,9 @@ class _Worker:
                 call = self._vjp(
                     request["function"], given, named, made[request["cotangent"]].array
                 )
+            if request["do"] == "refilled":
+                others = [made[index].array for index in request["others"]]
+                call = functools.partial(_refilled, call, given, others)
             if request["do"] == "transform":
                 extra = [made[index].array for index in request["extra"]]
                 asked = Request(
@@ -177,8 +182,22 @@ class _Worker:
         return {"failed": "raised", "types": bases, "message": text[:1000], "detail": detail}
 
 
+def _is_strided(item: np.ndarray, request: dict[str, Any]) -> bool:
+    if item.dtype.kind in "iu":
+        return bool(request["strided_positions"])
+    return bool(request["strided"]) and (item.dtype.kind == "f" or item.dtype.name == "bfloat16")
+
+
 def _fill(item: Any, made: Sequence[Argument]) -> Any:  # noqa: ANN401  # JSON in, an argument out
     return made[item["array"]].array if isinstance(item, dict) and "array" in item else item
+
+
+def _refilled(call: Callable[[], Any], given: list[Any], others: list[Any]) -> Any:  # noqa: ANN401  # whatever a subject returns
+    """Call, write other values into the memory of the same arguments, and call again."""
+    call()
+    for array, other in zip(given, others, strict=True):
+        array[...] = other
+    return call()
 
 
 def _report(

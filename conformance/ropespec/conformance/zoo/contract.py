@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import wrong
@@ -26,6 +27,7 @@ __all__ = [
     "refuses_empty",
     "returns_x_at_zero",
     "strides_ignored",
+    "strides_of_positions_ignored",
     "swapped_axes",
 ]
 
@@ -87,6 +89,13 @@ def refuses_empty(x: Array, positions: Array) -> Array:
     if x.size == 0:
         raise ValueError("zero-size array")
     return rope(x, positions)
+
+
+@wrong("", "Strided positions are read as contiguous memory.", "ROT-19.strides")
+def strides_of_positions_ignored(x: Array, positions: Array) -> Array:
+    """Read the positions one after the other from the first on, whatever their strides."""
+    steps = (positions.shape[-1] * positions.itemsize, positions.itemsize)
+    return rope(x, as_strided(positions, positions.shape, steps[-positions.ndim :]))
 
 
 @wrong("M3", "A strided x is read as contiguous memory.", "ROT-19.strides")

@@ -115,7 +115,7 @@ _right(
     {"bfloat16": "bf16-arithmetic"},
 )
 
-_TORCH, _JAX = "torch_transforms", "jax_transforms"
+_TORCH, _JAX, _CALLS = "torch_transforms", "jax_transforms", "torch_calls"
 _wrong(
     "torch_jvp_backwards",
     "",
@@ -164,6 +164,34 @@ _wrong(
     "By tables given, the backward pass turns forward.",
     "ROT-22.gradient",
     module=_TORCH,
+)
+_wrong(
+    "torch_in_place_without_gradient",
+    "",
+    "x is overwritten where no gradient is recorded.",
+    "ROT-17.unrecorded",
+    module=_CALLS,
+)
+_wrong(
+    "torch_tables_of_the_latest_call",
+    "",
+    "The step back turns by the positions of the latest call.",
+    "ROT-20.two-calls",
+    module=_CALLS,
+)
+_wrong(
+    "torch_turns_the_cotangent_itself",
+    "",
+    "The cotangent is turned in place.",
+    "ROT-20.unwritten",
+    module=_CALLS,
+)
+_wrong(
+    "torch_gradient_of_row_0",
+    "",
+    "The gradient of all rows is turned by the positions of row 0.",
+    *GRADIENT,
+    module=_CALLS,
 )
 _wrong(
     "jax_jvp_backwards",

@@ -10,6 +10,7 @@ from ropespec.conformance.zoo.parts import rope
 
 __all__ = [
     "BackwardInFloat32",
+    "BackwardInPlace",
     "BackwardTurnsForward",
     "BackwardWithoutPositions",
     "ConstantTailGradient",
@@ -74,6 +75,16 @@ class BackwardWithoutPositions(_Rotation):
     def apply_rotary_vjp(self, cotangent: Array, positions: Array) -> Array:
         """Count single tokens from 0."""
         return rope(cotangent, 0 * positions if cotangent.shape[1] == 1 else -positions)
+
+
+@wrong("", "The cotangent is turned in place.", "ROT-20.unwritten")
+class BackwardInPlace(_Rotation):
+    """A backward pass that saves the memory of a gradient."""
+
+    def apply_rotary_vjp(self, cotangent: Array, positions: Array) -> Array:
+        """Turn the cotangent where it lies."""
+        cotangent[...] = rope(cotangent, -positions)
+        return cotangent
 
 
 @wrong(

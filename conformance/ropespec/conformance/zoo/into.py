@@ -13,6 +13,7 @@ __all__ = [
     "fills_the_gaps",
     "first_half_overwritten",
     "ignores_out",
+    "one_token_overwritten",
     "out_by_tokens",
     "writes_into_out",
     "writes_into_x",
@@ -29,6 +30,14 @@ def first_half_overwritten(x: Array, positions: Array, out: Array | None = None)
     a, b, angle = x[..., :n], x[..., n:], angles(positions, 2 * n)[..., None, :]
     y[..., :n], turned = a * np.cos(angle) - b * np.sin(angle), y[..., n:]
     turned[...] = b * np.cos(angle) + a * np.sin(angle)
+    return y
+
+
+@wrong("", "In place, the halves of a single token are made one by one.", "ROT-23.in-place")
+def one_token_overwritten(x: Array, positions: Array, out: Array | None = None) -> Array:
+    """Take the way that is wrong in place for single tokens only."""
+    single = x.shape[1] == 1
+    y: Array = (first_half_overwritten if single else writes_into_out)(x, positions, out)
     return y
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "BatchOfTheFirstCall",
     "EveryFifthCall",
     "GrownForOneWidth",
+    "KeptByMemory",
     "LengthOfTheFirstCall",
     "TurnedAgain",
     "WidthOfTheFirstCall",
@@ -49,6 +50,21 @@ class AdvancesOffset:
             self.prompt = x.shape[1] - 1
             return rope(x, positions)
         return rope(x, positions + max(self.prompt, 0))
+
+
+@wrong("", "The result is kept for the array of positions, whatever it holds.", "ROT-19.refilled")
+class KeptByMemory:
+    """A cache that asks whether it is the same array."""
+
+    def __init__(self) -> None:
+        self.positions: Array | None = None
+        self.tables: Any = None
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make tables anew for another array, or another shape of x."""
+        if positions is not self.positions or x.shape[-1] != 2 * self.tables[0].shape[-1]:
+            self.positions, self.tables = positions, table(positions, x.shape[-1])
+        return half(x, *self.tables)
 
 
 @wrong("K2", "A position beyond 2048 raises the base for all later calls.", "ROT-7.value")

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import right
-from ropespec.conformance.zoo.parts import angles, half, interleaved, inv_freq, rope
+from ropespec.conformance.zoo.parts import angles, half, interleaved, inv_freq, rope, table
 
 __all__ = [
     "bhsd_order",
     "complex_product",
+    "contiguous_positions",
     "contracted",
     "dense_product",
     "exact_phase",
@@ -28,12 +29,15 @@ __all__ = [
     "sbhd_order",
     "shared_vector",
     "shd_order",
+    "table_filled_beyond_its_end",
     "table_in_dtype_of_x",
+    "table_that_ends",
     "usual_half",
     "usual_interleaved",
 ]
 
 Array = NDArray[Any]
+ROWS = 256
 USUAL = {
     "float32": "float32-angles",
     "bfloat16": "float32-angles",
@@ -44,6 +48,40 @@ USUAL = {
 @right("Half-split with float32 angles, as most libraries write it.", USUAL)
 def usual_half(x: Array, positions: Array) -> Array:
     """float32(position) * float32(inv_freq)."""
+    return rope(x, positions)
+
+
+@right(
+    "A table of 256 rows; positions beyond it raise.",
+    {"float32": "float64-angles"},
+    max_position=255,
+    negative_positions=False,
+)
+def table_that_ends(x: Array, positions: Array) -> Array:
+    """Refuse what the table does not hold."""
+    if positions.size and not 0 <= positions.min() <= positions.max() < ROWS:
+        raise IndexError(f"positions must be in 0..{ROWS - 1}")
+    return half(x, *(part[positions] for part in table(np.arange(ROWS), x.shape[-1])))
+
+
+@right(
+    "A table of 256 rows, filled with NaN beyond it.",
+    {"float32": "float64-angles"},
+    max_position=255,
+    negative_positions=False,
+)
+def table_filled_beyond_its_end(x: Array, positions: Array) -> Array:
+    """Return no number for what the table does not hold."""
+    rows = np.where((positions >= 0) & (positions < ROWS), positions, ROWS)
+    parts = table(np.arange(ROWS), x.shape[-1])
+    return half(x, *(np.pad(t, ((0, 1), (0, 0)), constant_values=np.nan)[rows] for t in parts))
+
+
+@right("Takes no positions that are not contiguous.", USUAL)
+def contiguous_positions(x: Array, positions: Array) -> Array:
+    """Refuse strided positions, as a kernel may."""
+    if not positions.flags.c_contiguous:
+        raise ValueError("positions must be contiguous")
     return rope(x, positions)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ropespec.conformance.profile import HEAD_DIMS
 from ropespec.conformance.zoo.torch_parts import angles, half, rope
 
 __all__ = [
@@ -95,7 +96,7 @@ def autocast_angles(x: Tensor, positions: Tensor) -> Tensor:
 class _Module(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        for d in (2, 4, 6, 8, 16, 32, 64, 80, 128, 256):
+        for d in HEAD_DIMS:
             theta = angles(torch.ones(1, dtype=torch.int64), d)[0]
             self.register_buffer(f"inv_freq_{d}", theta, persistent=False)
 

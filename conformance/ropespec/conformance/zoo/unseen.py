@@ -9,10 +9,13 @@ from ropespec.conformance.zoo.entry import wrong
 from ropespec.conformance.zoo.parts import angles, half, inv_freq, rope
 
 __all__ = [
+    "batches_of_8_by_row_0",
     "clipped_at_float16",
     "flushes_subnormals",
     "gain_below_a_bfloat16_step",
     "heads_beyond_8_by_the_next_token",
+    "heads_beyond_64_unturned",
+    "last_pairs_turned_twice",
     "nan_replaced",
     "pairs_beyond_64_unturned",
     "rest_of_heads_unturned",
@@ -46,12 +49,36 @@ def heads_beyond_8_by_the_next_token(x: Array, positions: Array) -> Array:
     return np.concatenate(turned, axis=2)
 
 
+@wrong("", "Heads from 64 on are not turned.", "ROT-19.many")
+def heads_beyond_64_unturned(x: Array, positions: Array) -> Array:
+    """Launch a fixed number of heads."""
+    return np.concatenate([rope(x[:, :, :BLOCK], positions), x[:, :, BLOCK:]], axis=2)
+
+
+@wrong("", "Pairs go by eights, and the last eight overlap: some turn twice.", "ROT-7.value")
+def last_pairs_turned_twice(x: Array, positions: Array) -> Array:
+    """Begin the last vector so that it ends where the row does, in the memory of the result."""
+    y, n, angle = x.copy(), x.shape[-1] // 2, angles(positions, x.shape[-1])[..., None, :]
+    for begin in range(0, n, KEY_HEADS):
+        start = min(begin, max(n - KEY_HEADS, 0))
+        one, two = (np.s_[..., at : at + min(KEY_HEADS, n)] for at in (start, n + start))
+        c, s = (f(angle[..., start : start + KEY_HEADS]) for f in (np.cos, np.sin))
+        y[one], y[two] = y[one] * c - y[two] * s, y[two] * c + y[one] * s
+    return y
+
+
 @wrong("", "Rows from 4 on have their positions in float16.", "ROT-19.many")
 def rows_beyond_4_in_float16(x: Array, positions: Array) -> Array:
     """Take another kernel for larger batches."""
     where = positions.astype(np.float64)
     where[ROWS:] = np.minimum(where[ROWS:], LARGEST_FLOAT16).astype(np.float16)
     return rope(x, where)
+
+
+@wrong("B5", "Batches of 8 rows or more are turned by the positions of row 0.", "ROT-19.many")
+def batches_of_8_by_row_0(x: Array, positions: Array) -> Array:
+    """Take a path for large batches that knows one row."""
+    return rope(x, positions[:1] if len(positions) >= KEY_HEADS else positions)
 
 
 @wrong("", "Tokens from 64 on are turned by the positions of row 0.", "ROT-19.many")

@@ -16,6 +16,7 @@ __all__ = [
     "basis",
     "both_layouts",
     "called",
+    "elsewhere",
     "negative_positions",
 ]
 
@@ -52,6 +53,11 @@ def as_i(x: NDArray[np.floating], case: Case) -> NDArray[np.floating]:
 def called(case: Case, x: NDArray[np.floating], positions: NDArray[np.int64]) -> Call:
     """Return the call of a rotation, for the report."""
     return Call("apply_rotary", (x, positions), case.keywords)
+
+
+def elsewhere(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return other positions, one nearer to 0; 0 becomes 1."""
+    return np.where(positions == 0, 1, positions - np.sign(positions))
 
 
 def alike(

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import EVERYTHING, basis, called
+from ropespec.conformance.checks.rotation.common import EVERYTHING, alike, basis, called
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
@@ -170,6 +170,33 @@ def unwritten(trial: Trial, case: Case) -> Finding:
     if any(again.reused):
         return broken("the result lies where that of the call before lay: it is gone", call=call)
     return held()
+
+
+@check(
+    "ROT-17",
+    "unrecorded",
+    "Where no gradient is recorded, x is overwritten, or the result is another one.",
+    space=Space(values=("normal",), min_seq=2),
+    applies=lambda trial: (
+        None if trial.profile.array == "torch" else f"{trial.profile.array} records nothing"
+    ),
+    share=0.3,
+)
+def unrecorded(trial: Trial, case: Case) -> Finding:
+    """Under torch.no_grad the result is that of the plain call, and x holds the same bytes."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    plain = trial.rotate(case, x, positions)
+    rotated = trial.session.rotate_unrecorded(x, positions, keywords=case.keywords)
+    call = called(case, x, positions)
+    if any(rotated.reply.written[:2]):
+        return broken("x or positions were overwritten by a call under torch.no_grad", call=call)
+    if any(rotated.reply.aliases):
+        return broken("under torch.no_grad the result shares memory with x", call=call)
+    if finding := unfit(rotated, x):
+        return finding.after(call)
+    message = "under torch.no_grad the result is not that of the plain call"
+    return alike(trial, case, x, positions, rotated.y, plain, message)
 
 
 @check(

@@ -5,15 +5,19 @@ import dataclasses
 import numpy as np
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import alike, called
+from ropespec.conformance.checks.rotation.common import alike, called, elsewhere
 from ropespec.conformance.judge.finding import Finding, worst
 from ropespec.conformance.registry import check
+from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
 
 __all__: list[str] = []
 
 MANY = 65537
 """Two more than an axis of a launch grid may hold."""
+
+CROWDS = ((17, 131, 9), (2, 3, 129))
+"""Rows, tokens and heads: each is once one more than blocks of 8, 16 and 128."""
 
 
 @check(
@@ -114,12 +118,38 @@ def history(trial: Trial, case: Case) -> Finding:
     applies=lambda trial: "JAX arrays have no strides" if trial.profile.array == "jax" else None,
 )
 def strides(trial: Trial, case: Case) -> Finding:
-    """A strided view of x gives what x gives."""
+    """A strided view of x gives what x gives, and strided positions, if taken, what they hold."""
     positions = case.make_positions()
     x = case.make_x(positions)
     plain = trial.rotate(case, x, positions)
     y = trial.rotate(case, x, positions, strided=True)
-    return alike(trial, case, x, positions, y, plain, "a strided view of x is read wrongly")
+    of_x = alike(trial, case, x, positions, y, plain, "a strided view of x is read wrongly")
+    try:
+        y = trial.rotate(case, x, positions, strided_positions=True)
+    except SubjectRaised:
+        return of_x  # no wrong number, and no clause that positions of all strides are taken
+    message = "a strided view of the positions is read wrongly"
+    return worst(of_x, alike(trial, case, x, positions, y, plain, message))
+
+
+@check(
+    "ROT-19",
+    "refilled",
+    "What the arguments hold now is not looked at: a table or a result is kept by their memory.",
+    space=Space(values=("normal",), positions=("arange", "ragged", "spread")),
+    applies=lambda trial: "JAX arrays are not written to" if trial.profile.array == "jax" else None,
+    share=0.3,
+)
+def refilled(trial: Trial, case: Case) -> Finding:
+    """x and positions whose memory was filled anew, as by a loop of generation, count anew."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    now = elsewhere(positions)
+    later = case.make_x(now, seed=1)
+    plain = trial.rotate(case, later, now)
+    y = trial.rotate_refilled(case, (x, positions), (later, now))
+    message = "a second call in the same memory is not turned by what the memory holds by then"
+    return alike(trial, case, later, now, y, plain, message)
 
 
 @check(
@@ -131,7 +161,7 @@ def strides(trial: Trial, case: Case) -> Finding:
     share=0.04,
 )
 def many(trial: Trial, case: Case) -> Finding:
-    """The last of 65537 tokens, the last of 65537 rows, and 5 rows of 131 tokens of 9 heads."""
+    """The last of 65537 tokens, the last of 65537 rows, and every one of some crowds."""
     claimed = trial.profile
     narrow = min(dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2))
     case = dataclasses.replace(case, rotary_dim=claimed.rotary_dim, head_dim=narrow)
@@ -147,7 +177,12 @@ def many(trial: Trial, case: Case) -> Finding:
         )
         positions = wide.make_positions()
         x = wide.make_x(positions)
-        y = trial.rotate(wide, x, positions)
+        try:
+            y = trial.rotate(wide, x, positions)
+        except SubjectRaised as error:
+            if error.out_of_memory:
+                continue  # so large a call is no promise
+            raise
         last = np.s_[-8:] if batch > 1 else np.s_[:, -8:]
         finding = trial.judge(wide, x[last], positions[last], y[last])
         if not finding.passed:
@@ -159,17 +194,22 @@ def many(trial: Trial, case: Case) -> Finding:
 
 
 def _crowd(trial: Trial, case: Case) -> Finding:
-    """Judge every element of a call with more rows, tokens and heads than a block usually has."""
+    """Judge every element of calls with more rows, tokens and heads than a block usually has."""
     claimed = trial.profile
     alone = claimed.axes == "shd"
-    wide = dataclasses.replace(
-        case,
-        batch=1 if alone else 5,
-        seq=131,
-        heads=9,
-        positions="arange" if alone or claimed.shared_positions else "spread",
-        start=max(min(case.start, claimed.max_position - 131), 0),
-    )
-    message = "not all of 5 rows of 131 tokens of 9 heads are turned as they must"
-    finding = trial.rotate_and_judge(wide, message=message)
-    return finding if finding.passed else dataclasses.replace(finding, case=wide)
+    for batch, seq, heads in CROWDS:
+        wide = dataclasses.replace(
+            case,
+            batch=1 if alone else batch,
+            seq=seq,
+            heads=heads,
+            positions="arange" if alone or claimed.shared_positions else "spread",
+            start=max(min(case.start, claimed.max_position - seq), 0),
+        )
+        message = (
+            f"not all of {batch} rows of {seq} tokens of {heads} heads are turned as they must"
+        )
+        finding = trial.rotate_and_judge(wide, message=message)
+        if not finding.passed:
+            return dataclasses.replace(finding, case=wide)
+    return finding

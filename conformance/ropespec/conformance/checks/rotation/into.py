@@ -24,7 +24,6 @@ FUNCTIONS = ("apply_rotary", "apply_rotary_cos_sin")
 SPACE = Space(
     values=("normal", "ones"),
     positions=("arange", "ragged", "shuffled", "spread"),
-    min_seq=2,
     min_heads=2,
     strided=True,
 )

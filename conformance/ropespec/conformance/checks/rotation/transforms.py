@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import alike, called
-from ropespec.conformance.judge.finding import Finding, broken, compare, worst
+from ropespec.conformance.checks.rotation.common import alike, called, elsewhere
+from ropespec.conformance.judge.finding import Finding, broken, compare, held, worst
+from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
 from ropespec.conformance.subject.session import NotDifferentiable
@@ -57,14 +58,18 @@ def _apply(
     case: Case,
     given: tuple[Array, Array],
     *extra: Array,
+    others: Sequence[Array] = (),
 ) -> tuple[Array, ...]:
-    """Apply a transform to the rotation; arrays and results are (B, S, H, D)."""
+    """Apply a transform to the rotation; arrays and results are (B, S, H, D), `others` (B, S)."""
     claimed = trial.profile
     reply = trial.session.transform(
         transform,
         "apply_rotary",
         [to_subject(given[0], claimed), positions_for_subject(given[1], claimed)],
-        [to_subject(item, claimed) for item in extra],
+        [
+            *(to_subject(item, claimed) for item in extra),
+            *(positions_for_subject(item, claimed) for item in others),
+        ],
         keywords=trial.session.conventions("apply_rotary", case.keywords),
     )
     return tuple(_ordered(value, given[0], trial) for value in reply.values)
@@ -86,11 +91,6 @@ def _as_plain(
     """Compare with the plain call of the same x: each of the two may err by its own budget."""
     expected = trial.rotate(case, *given) if plain is None else plain
     return alike(trial, case, *given, got, expected, message)
-
-
-def _elsewhere(positions: Array) -> Array:
-    """Return other positions, one nearer to 0; 0 becomes 1."""
-    return np.where(positions == 0, 1, positions - np.sign(positions))
 
 
 @check(
@@ -178,6 +178,50 @@ def second(trial: Trial, case: Case) -> Finding:
 
 
 @check(
+    "ROT-20",
+    "unwritten",
+    "The cotangent is overwritten on the way back, and whoever else needs it gets another.",
+    space=Space(values=("normal",)),
+    applies=lambda trial: (
+        has_gradient(trial) if trial.profile.array != "jax" else "JAX arrays are not written to"
+    ),
+    share=0.15,
+)
+def unwritten(trial: Trial, case: Case) -> Finding:
+    """The cotangent holds the same bytes after the gradient was taken."""
+    positions = case.make_positions()
+    x, cotangent = case.make_x(positions), case.make_x(positions, seed=1)
+    gradient = trial.session.rotate_vjp(x, positions, cotangent, keywords=case.keywords)
+    if gradient.reply.written[-1]:
+        message = "the cotangent was overwritten on the way back"
+        return broken(message, call=called(case, x, positions))
+    return held()
+
+
+@check(
+    "ROT-20",
+    "two-calls",
+    "The step back takes the tables of the latest call, or of the first, not those of its own.",
+    space=SOME,
+    applies=has_transforms,
+    **FEW,
+)
+def two_calls(trial: Trial, case: Case) -> Finding:
+    """The gradient of <c, f(x, m)> + <d, f(x, n)> is the sum of the gradients of each."""
+    m = case.make_positions()
+    n = elsewhere(m)
+    x, c, d = (case.make_x(m, seed=seed) for seed in range(3))
+    (got,) = _apply(trial, "two_calls", case, (x, m), c, d, others=(n,))
+    one, two = (trial.rotate_vjp(case, x, *of).astype(np.float64) for of in ((m, c), (n, d)))
+    exact = one + two
+    allowed = 2 * (trial.allowed(case, c, -m) + trial.allowed(case, d, -n))
+    allowed = allowed + UNIT_ROUNDOFF[case.dtype] * (np.abs(exact) + allowed)
+    message = "the gradient through two calls is not the sum of those of each"
+    finding = compare(got, exact, allowed, name="gradient", message=message)
+    return finding.after(called(case, x, m))
+
+
+@check(
     "ROT-24",
     "jvp",
     "The derivative in forward mode is not the rotation of the tangent.",
@@ -217,7 +261,7 @@ _MAPPED: tuple[tuple[str, Callable[[int], tuple[int | None, int | None]]], ...] 
 def vmap(trial: Trial, case: Case) -> Finding:
     """vmap over x, over positions, and over both is the stack of the plain calls."""
     one = case.make_positions()
-    places = (one, _elsewhere(one))
+    places = (one, elsewhere(one))
     xs = tuple(case.make_x(one, seed=seed) for seed in range(2))
     findings = []
     for name, choose in _MAPPED:
@@ -276,7 +320,7 @@ def compiled(trial: Trial, case: Case) -> Finding:
     x, c = case.make_x(first), case.make_x(first, seed=1)
     before = trial.rotate(case, x, first)
     findings = []
-    for where, words in ((first, ""), (_elsewhere(first), " at positions that are new to it")):
+    for where, words in ((first, ""), (elsewhere(first), " at positions that are new to it")):
         got = _apply(trial, "compiled", case, (x, where), c)
         message = f"the compiled function gives another result than the plain one{words}"
         findings.append(_as_plain(trial, case, (x, where), got[0], message))

@@ -1,0 +1,86 @@
+"""Gradients and calls that go wrong beside other calls in torch; listed in `frameworks`."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ropespec.conformance.zoo.torch_parts import rope
+
+__all__ = [
+    "torch_gradient_of_row_0",
+    "torch_in_place_without_gradient",
+    "torch_tables_of_the_latest_call",
+    "torch_turns_the_cotangent_itself",
+]
+
+
+def torch_in_place_without_gradient(x: Tensor, positions: Tensor) -> Tensor:
+    """Write into x in inference, where nobody is thought to need it again."""
+    y = rope(x, positions)
+    return y if torch.is_grad_enabled() else x.copy_(y)
+
+
+class _Latest(torch.autograd.Function):
+    """Keeps one set of positions for all calls."""
+
+    kept: Tensor
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, positions: Tensor) -> Tensor:  # noqa: ANN401  # the context of torch
+        """Rotate."""
+        del ctx
+        _Latest.kept = positions
+        return rope(x, positions)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor) -> Any:  # noqa: ANN401  # the context of torch
+        """Turn back by what was kept last."""
+        del ctx
+        return rope(cotangents[0], -_Latest.kept), None
+
+
+def torch_tables_of_the_latest_call(x: Tensor, positions: Tensor) -> Tensor:
+    """Turn back by the positions of the latest call."""
+    y: Tensor = _Latest.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
+    return y
+
+
+class _InPlace(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, positions: Tensor) -> Tensor:  # noqa: ANN401  # the context of torch
+        """Rotate."""
+        ctx.save_for_backward(positions)
+        return rope(x, positions)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor) -> Any:  # noqa: ANN401  # the context of torch
+        """Turn back where the cotangent lies."""
+        (positions,) = ctx.saved_tensors
+        return cotangents[0].detach().copy_(rope(cotangents[0], -positions)), None
+
+
+def torch_turns_the_cotangent_itself(x: Tensor, positions: Tensor) -> Tensor:
+    """Save the memory of a gradient."""
+    y: Tensor = _InPlace.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
+    return y
+
+
+class _RowZero(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, positions: Tensor) -> Tensor:  # noqa: ANN401  # the context of torch
+        """Rotate."""
+        ctx.save_for_backward(positions[:1])
+        return rope(x, positions)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor) -> Any:  # noqa: ANN401  # the context of torch
+        """Turn all rows back by the positions of the first."""
+        (positions,) = ctx.saved_tensors
+        return rope(cotangents[0], -positions), None
+
+
+def torch_gradient_of_row_0(x: Tensor, positions: Tensor) -> Tensor:
+    """Keep one row of positions for the way back."""
+    y: Tensor = _RowZero.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
+    return y
