@@ -363,3 +363,18 @@ def test_refused_arguments(change, error, words):
     with pytest.raises(error) as raised:
         attention(**(call | change))
     assert str(raised.value) == words
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_a_part_of_each_head_rotates_and_the_scale_stays(interleaved):
+    """With rotary_dim only the first r components rotate; the scale stays sqrt(D) (ATT-1)."""
+    rng = np.random.default_rng(5)
+    q, k = rng.standard_normal((2, 3, 2, 7))
+    at = np.array([5, -3, 40])
+    _, weights = attention(
+        q, k, k, query_positions=at, key_positions=at, interleaved=interleaved, rotary_dim=4
+    )
+    y, z = (apply_rotary(x, at, interleaved=interleaved, rotary_dim=4) for x in (q, k))
+    scores = np.einsum("shd,thd->hst", y, z) / np.sqrt(7)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    np.testing.assert_allclose(weights, powers / powers.sum(axis=-1, keepdims=True), atol=1e-14)

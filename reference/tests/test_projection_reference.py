@@ -17,6 +17,7 @@ from ropespec.reference.projection import (
     project_value,
     score_of_tokens,
 )
+from ropespec.reference.rotation import apply_rotary
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 
 COS1, SIN1 = 0.5403023058681398, 0.8414709848078965
@@ -252,3 +253,28 @@ def test_value_refuses_a_weight_that_does_not_fit():
         project_value([[1.0]], np.ones((1, 1, 1)))
     with pytest.raises(ArgumentTypeError, match="n must be integers"):
         f_v(np.ones(2), 0.5, np.eye(2))
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+@pytest.mark.parametrize("project", [project_query, project_key])
+def test_a_part_of_the_projected_vector_rotates(project, interleaved):
+    """With rotary_dim r the first r components of W x rotate with the frequencies of r (ROT-14)."""
+    rng = np.random.default_rng(3)
+    x, weight = rng.standard_normal((2, 3, 5)), rng.standard_normal((2, 8, 5))
+    m = np.array([[4, -1, 7], [0, 2, 9]])
+    found = project(x, m, weight, interleaved=interleaved, rotary_dim=4)
+    plain = project_value(x, weight)
+    rotated = apply_rotary(plain, m, interleaved=interleaved, rotary_dim=4)
+    np.testing.assert_allclose(found, rotated, rtol=0, atol=1e-14)
+    whole = project(x, m, weight, interleaved=interleaved)
+    assert not np.allclose(found[..., :4], whole[..., :4])
+
+
+def test_odd_heads_need_a_rotary_dim():
+    """D = 5 has no pairs of its own, but rotary_dim = 4 has."""
+    x, weight = np.ones((1, 2)), np.ones((1, 5, 2))
+    assert project_query(x, [1], weight, interleaved=True, rotary_dim=4).shape == (1, 1, 5)
+    with pytest.raises(ArgumentValueError, match="^head_dim must be an even integer"):
+        project_query(x, [1], weight, interleaved=True)
+    with pytest.raises(ArgumentValueError, match="^rotary_dim must be at most head_dim = 5"):
+        project_query(x, [1], weight, interleaved=True, rotary_dim=6)

@@ -13,7 +13,6 @@ from ropespec.reference.relative import (
     score,
     score_by_transpose,
     score_complex,
-    score_dense,
     score_pairs,
 )
 from ropespec.reference.rotation import apply_rotary
@@ -87,7 +86,6 @@ def test_every_form_in_d_dimensions_is_one_number(dim, interleaved):
         expected = score(q, k, m, n, interleaved=interleaved)
         for value in (
             relative_score(q, k, n - m, interleaved=interleaved),
-            score_dense(q, k, n - m, interleaved=interleaved),
             score_complex(q, k, n - m, interleaved=interleaved),
             score_by_transpose(q, k, m, n, interleaved=interleaved),
             score_pairs(q, k, n - m, interleaved=interleaved).sum(),
@@ -238,7 +236,9 @@ def test_offsets_broadcast():
         assert isinstance(alone, np.ndarray)
         assert found[a, b] == pytest.approx(float(alone), abs=1e-14)
     assert relative_score(q[:, None], k[:, None], np.arange(4), interleaved=True).shape == (3, 4)
-    np.testing.assert_allclose(score_dense(q, k, grid, interleaved=True), found, atol=1e-13)
+    np.testing.assert_allclose(
+        score_pairs(q, k, grid, interleaved=True).sum(axis=-1), found, atol=1e-13
+    )
     np.testing.assert_allclose(score_complex(q, k, grid, interleaved=True), found, atol=1e-13)
 
 
@@ -267,7 +267,7 @@ def test_inputs_are_not_written():
     offset = np.arange(3)
     for array in (q, k, offset):
         array.flags.writeable = False
-    for form in (relative_score, score_pairs, score_complex, score_dense):
+    for form in (relative_score, score_pairs, score_complex):
         form(q, k, offset, interleaved=False)
     complex_pairs(q, interleaved=False)
 
@@ -276,7 +276,7 @@ def test_inputs_are_not_written():
 def test_zero_sizes(lead):
     """No vectors, no scores."""
     q = np.ones((*lead, 4))
-    for form in (relative_score, score_complex, score_dense):
+    for form in (relative_score, score_complex):
         assert form(q, q, 1, interleaved=True).shape == lead
 
 
@@ -331,3 +331,14 @@ def test_refused_arguments(change, error, words):
     with pytest.raises(error) as raised:
         relative_score(**(call | change))
     assert str(raised.value) == words
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_a_part_of_q_and_k_rotates(interleaved):
+    """The first r components give q^T R_{n-m} k of their own, the others the plain product."""
+    q, k = draw(12, 2, 4, 7)
+    offsets = np.array([3, -2, 0, 100])
+    found = relative_score(q, k, offsets, interleaved=interleaved, rotary_dim=4)
+    head = relative_score(q[:, :4].copy(), k[:, :4].copy(), offsets, interleaved=interleaved)
+    tail = (q[:, 4:] * k[:, 4:]).sum(axis=-1)
+    np.testing.assert_allclose(found, head + tail, rtol=0, atol=1e-13)

@@ -96,7 +96,7 @@ def test_rot_15_linear_in_x(form, positions):
     np.testing.assert_array_equal(form(2 * x, positions), 2 * form(x, positions))
 
 
-@forms
+@pytest.mark.parametrize("form", [_sparse, _sparse_half, apply_rotary_complex])
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize("component", range(8))
 def test_rot_16_a_pair_touches_no_other_pair(form, wrong, component):
@@ -114,12 +114,36 @@ def test_rot_16_a_pair_touches_no_other_pair(form, wrong, component):
         assert np.isnan(found[:, 0, [component, partner]]).all()
 
 
-def test_rot_16_the_plain_matrix_product_would_spread_a_nan():
-    """0 * NaN is NaN: what the dense form avoids is real."""
-    x = np.array([np.nan, 1.0, 2.0, 3.0])
-    assert np.isnan(rotation_matrix(1, 4, interleaved=True) @ x).all()
-    found = apply_rotary_dense(x.reshape(1, 1, 4), [1], interleaved=True).ravel()
-    assert np.isnan(found).tolist() == [True, True, False, False]
+@pytest.mark.parametrize("form", [_dense, _dense_half])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_rot_16_the_dense_product_spreads_over_its_own_head_and_no_further(form, wrong):
+    """0 * NaN is NaN: R x is for finite x; other tokens, heads and the tail never see it."""
+    x = _vectors(3, 2, 8)
+    spoilt = x.copy()
+    spoilt[1, 0, 2] = wrong
+    plain, found = (form(v, [1, 2, 3], rotary_dim=6) for v in (x, spoilt))
+    assert not np.isfinite(found[1, 0, :6]).any()
+    found[1, 0, :6] = plain[1, 0, :6]
+    np.testing.assert_array_equal(found, plain)
+
+
+@pytest.mark.parametrize("entry", [(3, 0), (0, 3), (2, 5)])
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_rot_3_every_entry_of_the_dense_matrix_is_multiplied(monkeypatch, entry, interleaved):
+    """A wrong entry outside the pairs, which the sparse form cannot see, changes R x."""
+    x = np.arange(1.0, 7.0).reshape(1, 1, 6)
+    right = apply_rotary_dense(x, [2], interleaved=interleaved)
+
+    def spoilt(*args, **options):
+        R = rotation_matrix(*args, **options)
+        R[entry] += 7.0
+        return R
+
+    monkeypatch.setattr("ropespec.reference.rotation.rotation_matrix", spoilt)
+    wrong = apply_rotary_dense(x, [2], interleaved=interleaved)
+    expected = np.zeros(6)
+    expected[entry[0]] = 7.0 * x[0, 0, entry[1]]
+    np.testing.assert_allclose((wrong - right)[0, 0], expected, atol=1e-13)
 
 
 @forms

@@ -14,10 +14,10 @@ from ropespec.spec.arguments import (
     check_array_type,
     check_attention,
     check_base,
-    check_dim,
     check_flag,
     check_mask,
     check_positions_fit,
+    check_rotary_dim,
     facts,
 )
 
@@ -36,14 +36,15 @@ def attention(  # three inputs and a position for each side, as the API has it
     key_positions: ArrayLike,
     interleaved: bool,
     base: float = 10000.0,
+    rotary_dim: int | None = None,
     mask: Mask | None = None,
 ) -> tuple[Floats, Floats]:
-    """softmax((R Q)(R K)^T / sqrt(D)) V, with V not turned (ATT-1 to ATT-4; F-183 to F-186).
+    """softmax((R Q)(R K)^T / sqrt(D)) V, with V not rotated (ATT-1 to ATT-4; F-183 to F-186).
 
     Parameters
     ----------
     q : ndarray of float, shape (..., S, H, D)
-        Queries, D even.
+        Queries.
     k : ndarray, shape (..., T, G, D)
         Keys; H is a multiple of G, and query head h attends with key head h // (H/G).
     v : ndarray, shape (..., T, G, E)
@@ -53,9 +54,12 @@ def attention(  # three inputs and a position for each side, as the API has it
     key_positions : array_like of int, shape (T,) or (..., T)
         Either sign.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r: the first r components of each head rotate (ROT-14); D by default. The scale stays
+        sqrt(D).
     mask : ndarray of bool or None
         Broadcasts to (..., H, S, T); True = may attend. None allows everything.
 
@@ -71,10 +75,11 @@ def attention(  # three inputs and a position for each side, as the API has it
     ------
     ArgumentTypeError
         If `q`, `k` or `v` is no float array of NumPy, their dtypes differ, positions are no
-        integers, `interleaved` is no bool, `base` is no number, or `mask` is no bool array.
+        integers, `interleaved` is no bool, `base` or `rotary_dim` is no number, or `mask` is no
+        bool array.
     ArgumentValueError
-        If shapes, numbers of heads, positions or mask do not fit, D is odd or zero, or `base` is
-        not finite or not above 1.
+        If shapes, numbers of heads, positions or mask do not fit, `rotary_dim` is odd, below 2 or
+        above D, or `base` is not finite or not above 1.
     """
     for name, array in (("q", q), ("k", k), ("v", v)):
         check_floats(name, array, ndim=3)
@@ -85,17 +90,19 @@ def attention(  # three inputs and a position for each side, as the API has it
     if mask is not None:
         check_array_type("mask", mask, np.ndarray, "numpy.ndarray")
     check_attention(facts(q), facts(k), facts(v))
-    check_dim(q.shape[-1], "head_dim")
+    dim = check_rotary_dim(rotary_dim, q.shape[-1])
     check_positions_fit(facts(m), q.shape[:-2], "query_positions")
     check_positions_fit(facts(n), k.shape[:-2], "key_positions")
     *batch, length, heads, _ = q.shape
     if mask is not None:
         check_mask(mask, (*batch, heads, length, k.shape[-3]))
-    turned_q = apply_rotary(as_float64(q), m, interleaved=interleaved, base=base)
-    turned_k = apply_rotary(as_float64(k), n, interleaved=interleaved, base=base)
+    rotated_q, rotated_k = (
+        apply_rotary(as_float64(x), at, interleaved=interleaved, base=base, rotary_dim=dim)
+        for x, at in ((q, m), (k, n))
+    )
     output, weights = attention_plain(
-        _heads_first(turned_q),
-        _heads_first(_share_heads(turned_k, heads)),
+        _heads_first(rotated_q),
+        _heads_first(_share_heads(rotated_k, heads)),
         _heads_first(_share_heads(as_float64(v), heads)),
         mask,
     )

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ropespec.reference.arrays import Floats, as_float64, as_positions
 from ropespec.spec.arguments import check_array_type, check_base, check_dim, check_inv_freq
+from ropespec.spec.device import check_host_device
 
 __all__ = [
     "angles",
@@ -28,7 +29,9 @@ __all__ = [
 ]
 
 
-def inv_freq(dim: int, base: float = 10000.0) -> NDArray[np.float64]:
+def inv_freq(
+    dim: int, base: float = 10000.0, *, device: str | None = None
+) -> NDArray[np.float64]:
     """theta_i = base^(-2i/dim), i = 0..dim/2-1 (FREQ-2; F-001).
 
     Parameters
@@ -37,6 +40,8 @@ def inv_freq(dim: int, base: float = 10000.0) -> NDArray[np.float64]:
         Even, at least 2: the number of components that turn.
     base : float
         Above 1.
+    device : {None, "cpu"}
+        Where the result lies: in the memory of the host, the only device of NumPy.
 
     Returns
     -------
@@ -46,11 +51,12 @@ def inv_freq(dim: int, base: float = 10000.0) -> NDArray[np.float64]:
     Raises
     ------
     ArgumentTypeError
-        If `dim` is not an integer or `base` not a real number.
+        If `dim` is not an integer, `base` not a real number, or `device` no string.
     ArgumentValueError
-        If `dim` is odd or below 2, or `base` not finite or not above 1.
+        If `dim` is odd or below 2, `base` not finite or not above 1, or `device` not "cpu".
     """
     dim, base = check_dim(dim), check_base(base)
+    check_host_device(device)
     i = np.arange(dim // 2)
     return base ** (-2.0 * i / dim)
 

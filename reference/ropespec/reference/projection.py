@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ropespec.reference.arrays import Floats, as_float64, as_positions, check_floats, round_to
-from ropespec.reference.rotation import apply_rotary, rotation_matrix
+from ropespec.reference.rotation import rotation_matrix
+from ropespec.reference.rotation_dense import dense_with_tail
 from ropespec.reference.rotation_plane import rotation_matrix_2d
 from ropespec.spec.arguments import (
     check_base,
-    check_dim,
     check_flag,
     check_positions_fit,
+    check_rotary_dim,
     check_weight,
     facts,
 )
@@ -47,21 +48,24 @@ def project_query(
     *,
     interleaved: bool,
     base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> Floats:
-    """f_q(x_m, m) = R_m W_q x_m for every token and head (PROJ-1; F-078, F-087).
+    """f_q(x_m, m) = R_m W_q x_m with matrices, token by token, head by head (PROJ-1; F-078, F-087).
 
     Parameters
     ----------
     x : ndarray of float, shape (..., S, d_in)
-        Token vectors.
+        Token vectors, finite.
     positions : array_like of int, shape (S,) or (..., S)
         Either sign.
     weight : ndarray, shape (H, D, d_in)
-        One matrix a head, of the dtype of `x`; D even.
+        One matrix a head, of the dtype of `x`.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r: the first r components of W x rotate, the rest stays (ROT-14); D by default.
 
     Returns
     -------
@@ -72,10 +76,10 @@ def project_query(
     ------
     ArgumentTypeError
         If `x` or `weight` is no float array of NumPy, their dtypes differ, positions are no
-        integers, `interleaved` is no bool, or `base` is no number.
+        integers, `interleaved` is no bool, or `base` or `rotary_dim` is no number.
     ArgumentValueError
-        If `x` has fewer than 2 axes, `weight` or the positions do not fit it, D is odd or zero, or
-        `base` is not finite or not above 1.
+        If `x` has fewer than 2 axes, `weight` or the positions do not fit it, `rotary_dim` is odd,
+        below 2 or above D, or `base` is not finite or not above 1.
     """
     check_floats("x", x, ndim=2)
     check_floats("weight", weight, ndim=1)
@@ -83,10 +87,19 @@ def project_query(
     check_flag("interleaved", interleaved)
     base = check_base(base)
     check_weight(weight, facts(x))
-    check_dim(weight.shape[1], "head_dim")
+    heads, head_dim, _ = weight.shape
+    dim = check_rotary_dim(rotary_dim, head_dim)
     check_positions_fit(facts(m), x.shape[:-1])
-    projected = _project_heads(as_float64(x), as_float64(weight))
-    return round_to(apply_rotary(projected, m, interleaved=interleaved, base=base), x.dtype)
+    m = np.broadcast_to(m, x.shape[:-1])
+    tokens, W = as_float64(x), as_float64(weight)
+    out = np.empty((*m.shape, heads, head_dim))
+    for token in np.ndindex(m.shape):
+        R = rotation_matrix(m[token], dim, interleaved=interleaved, base=base)
+        R = dense_with_tail(R, head_dim)
+        for head in range(heads):
+            with np.errstate(invalid="ignore", over="ignore"):
+                out[(*token, head)] = R @ (W[head] @ tokens[token])
+    return round_to(out, x.dtype)
 
 
 def project_key(
@@ -96,13 +109,16 @@ def project_key(
     *,
     interleaved: bool,
     base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> Floats:
     """f_k(x_n, n) = R_n W_k x_n, not q_n (PROJ-1; F-082, F-083; E-03).
 
     It is the map of the query with the key's own weight and position.
     Parameters, result and errors as in `project_query`.
     """
-    return project_query(x, positions, weight, interleaved=interleaved, base=base)
+    return project_query(
+        x, positions, weight, interleaved=interleaved, base=base, rotary_dim=rotary_dim
+    )
 
 
 def project_value(x: Floats, weight: Floats) -> Floats:
@@ -130,7 +146,13 @@ def project_value(x: Floats, weight: Floats) -> Floats:
     check_floats("x", x, ndim=2)
     check_floats("weight", weight, ndim=1)
     check_weight(weight, facts(x))
-    return round_to(_project_heads(as_float64(x), as_float64(weight)), x.dtype)
+    tokens, W = as_float64(x), as_float64(weight)
+    out = np.empty((*x.shape[:-1], *weight.shape[:2]))
+    for token in np.ndindex(x.shape[:-1]):
+        for head in range(len(W)):
+            with np.errstate(invalid="ignore", over="ignore"):
+                out[(*token, head)] = W[head] @ tokens[token]
+    return round_to(out, x.dtype)
 
 
 def project(weight: NDArray[Any], x: NDArray[Any]) -> Vector:
@@ -311,8 +333,3 @@ def score_of_tokens(  # two sides, each with token, position and weight
     q = f_dense(x_m, m, weight_q, interleaved=interleaved, base=base)
     k = f_dense(x_n, n, weight_k, interleaved=interleaved, base=base)
     return float(q @ k)
-
-
-def _project_heads(x: Vector, weight: Vector) -> Vector:
-    with np.errstate(invalid="ignore", over="ignore"):
-        return np.asarray(np.einsum("...si,hdi->...shd", x, weight), dtype=np.float64)

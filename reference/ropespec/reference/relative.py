@@ -20,12 +20,13 @@ from ropespec.reference.arrays import (
 from ropespec.reference.complex_plane import euler, to_complex
 from ropespec.reference.frequencies import angles, cos_sin, inv_freq
 from ropespec.reference.rotation import apply_rotary, half_to_interleaved, rotation_matrix
+from ropespec.reference.rotation_dense import dense_with_tail
 from ropespec.spec.arguments import (
     check_base,
-    check_dim,
     check_flag,
     check_offset,
     check_pair,
+    check_rotary_dim,
     check_same_dtype,
     facts,
 )
@@ -36,26 +37,33 @@ __all__ = [
     "score",
     "score_by_transpose",
     "score_complex",
-    "score_dense",
     "score_pairs",
 ]
 
 
 def relative_score(
-    q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float = 10000.0
+    q: Floats,
+    k: Floats,
+    offset: ArrayLike,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> Floats:
-    """q^T R_{n-m} k, as the sum of the scores of the pairs (REL-1, REL-5, REL-9; F-136, F-157).
+    """q^T R_{n-m} k with the dense matrix of the offset (REL-1, REL-5, REL-9; F-136, F-157).
 
     Parameters
     ----------
     q, k : ndarray of float, shape (..., D)
-        Vectors that are not turned yet, of one shape and dtype; D even.
+        Vectors that are not rotated yet, finite, of one shape and dtype.
     offset : array_like of int
         n - m, of either sign; broadcasts against the leading axes of `q`.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r: the first r components rotate, the others enter as a plain product; D by default.
 
     Returns
     -------
@@ -66,14 +74,23 @@ def relative_score(
     ------
     ArgumentTypeError
         If `q` or `k` is no float array of NumPy, their dtypes differ, offsets are no integers,
-        `interleaved` is no bool, or `base` is no number.
+        `interleaved` is no bool, or `base` or `rotary_dim` is no number.
     ArgumentValueError
-        If D is odd or zero, `k` has another shape than `q`, the offsets do not broadcast, or
-        `base` is not finite or not above 1.
+        If `rotary_dim` is odd, below 2 or above D, `k` has another shape than `q`, the offsets do
+        not broadcast, or `base` is not finite or not above 1.
     """
-    pairs = score_pairs(q, k, offset, interleaved=interleaved, base=base)
-    with np.errstate(invalid="ignore", over="ignore"):
-        return round_to(np.asarray(pairs.sum(axis=-1)), q.dtype)
+    call = _read(q, k, offset, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+    shape = np.broadcast_shapes(call.offset.shape, q.shape[:-1])
+    n_minus_m = np.broadcast_to(call.offset, shape)
+    left, right = (np.broadcast_to(as_float64(x), (*shape, x.shape[-1])) for x in (q, k))
+    scores = np.empty(shape)
+    for one in np.unique(n_minus_m):
+        R = rotation_matrix(one, call.rotary_dim, interleaved=interleaved, base=call.base)
+        R = dense_with_tail(R, q.shape[-1])
+        here = n_minus_m == one
+        with np.errstate(invalid="ignore", over="ignore"):
+            scores[here] = ((left[here] @ R) * right[here]).sum(axis=-1)
+    return round_to(scores, q.dtype)
 
 
 def score_pairs(
@@ -115,25 +132,6 @@ def score_complex(
     return np.asarray((h * turns).real.sum(axis=-1))
 
 
-def score_dense(
-    q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float = 10000.0
-) -> NDArray[np.float64]:
-    """q^T R_{n-m} k with the dense matrix of the offset (REL-5; F-117, F-122, F-157).
-
-    Parameters and errors as in `relative_score`; q and k finite, since this is a plain matrix
-    product.
-
-    Returns
-    -------
-    ndarray of float64
-        The shape of `relative_score`, not rounded.
-    """
-    call = _read(q, k, offset, interleaved=interleaved, base=base)
-    R = rotation_matrix(call.offset, q.shape[-1], interleaved=interleaved, base=call.base)
-    turned = np.einsum("...de,...e->...d", R, as_float64(k))
-    return np.asarray((as_float64(q) * turned).sum(axis=-1))
-
-
 def score_by_transpose(  # a score has two sides, each with vector and position
     q: Floats, k: Floats, m: int, n: int, *, interleaved: bool, base: float = 10000.0
 ) -> float:
@@ -160,7 +158,7 @@ def score_by_transpose(  # a score has two sides, each with vector and position
 def score(  # a score has two sides, each with vector and position
     q: Floats, k: Floats, m: int, n: int, *, interleaved: bool, base: float = 10000.0
 ) -> float:
-    """<R_m q, R_n k>: turn each by its own position, then multiply (REL-1; F-092, F-099, F-124).
+    """<R_m q, R_n k>: rotate each by its own position, then multiply (REL-1; F-092, F-099, F-124).
 
     Parameters and result as in `score_by_transpose`.
     """
@@ -195,19 +193,28 @@ class _Call(NamedTuple):
 
     offset: Integers
     base: float
+    rotary_dim: int
 
 
-def _read(q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float) -> _Call:
+def _read(
+    q: Floats,
+    k: Floats,
+    offset: ArrayLike,
+    *,
+    interleaved: bool,
+    base: float,
+    rotary_dim: int | None = None,
+) -> _Call:
     check_floats("q", q, ndim=1)
     check_floats("k", k, ndim=1)
     n_minus_m = as_positions(offset, "offset")
     check_flag("interleaved", interleaved)
     base = check_base(base)
-    check_dim(q.shape[-1], "head_dim")
+    dim = check_rotary_dim(rotary_dim, q.shape[-1])
     check_same_dtype("k", facts(k), "q", facts(q))
     check_pair("k", facts(k), "q", facts(q))
     check_offset(facts(n_minus_m), q.shape[:-1])
-    return _Call(n_minus_m, base)
+    return _Call(n_minus_m, base, dim)
 
 
 def _components(x: Floats, interleaved: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -231,23 +231,21 @@ def apply_rotary_dense(
     base: float = 10000.0,
     rotary_dim: int | None = None,
 ) -> Floats:
-    """R_m x by the dense matrix, one token after the other (ROT-3, ROT-4; F-126, F-137).
+    """R_m x, the plain product with the dense matrix (ROT-3, ROT-4, ROT-16; F-126, F-137).
 
-    The sum over columns takes those two entries of a row that belong to its pair. All others are
-    zero, and would change nothing but NaN and infinity: 0 * NaN is NaN, so a full sum would spread
-    it from its pair to the whole vector (ROT-16).
+    x is finite: 0 * NaN is NaN, so one component that is not finite may reach every component of
+    its head that rotates (ROT-16); other tokens, other heads and the tail never see it.
     Parameters, result and errors as in `apply_rotary`.
     """
     call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
-    dim = call.rotary_dim
-    turned = as_float64(x[..., :dim])
-    out = np.empty_like(turned)
+    rotated = as_float64(x[..., : call.rotary_dim])
     m = np.broadcast_to(call.positions, x.shape[:-2])
     for token in np.ndindex(m.shape):
-        R = rotation_matrix(m[token], dim, interleaved=interleaved, base=call.base)
-        with np.errstate(invalid="ignore"):
-            out[token] = _matrix_times_heads(R, turned[token], interleaved=interleaved)
-    return _with_tail(out, x)
+        R = rotation_matrix(m[token], call.rotary_dim, interleaved=interleaved, base=call.base)
+        for head in range(x.shape[-2]):
+            with np.errstate(invalid="ignore"):
+                rotated[(*token, head)] = R @ rotated[(*token, head)]
+    return _with_tail(rotated, x)
 
 
 def apply_rotary_complex(
@@ -394,18 +392,6 @@ def _read(
 def _over_heads(table: NDArray[_T]) -> NDArray[_T]:
     # all heads of a token share its angles
     return table[..., np.newaxis, :]
-
-
-def _matrix_times_heads(
-    R: NDArray[np.float64], x: NDArray[np.float64], *, interleaved: bool
-) -> NDArray[np.float64]:
-    """Sum R_rc x_c over the pair of r, for x of shape (H, dim)."""
-    dim = len(R)
-    y = np.empty_like(x)
-    for r in range(dim):
-        other = r + 1 - 2 * (r % 2) if interleaved else (r + dim // 2) % dim
-        y[:, r] = R[r, r] * x[:, r] + R[r, other] * x[:, other]
-    return y
 
 
 def _with_tail(turned: NDArray[np.float64], x: Floats) -> Floats:

@@ -17,6 +17,7 @@ __all__ = [
     "dense_half",
     "dense_one_based",
     "dense_step2",
+    "dense_with_tail",
     "dense_zero_based",
     "permutation",
     "permutation_matrix",
@@ -111,6 +112,26 @@ def dense_half(m: int, dim: int, base: float = 10000.0) -> NDArray[np.float64]:
         R[j, j], R[j, j + dim // 2] = c, -s
         R[j + dim // 2, j], R[j + dim // 2, j + dim // 2] = s, c
     return R
+
+
+def dense_with_tail(R: NDArray[np.float64], head_dim: int) -> NDArray[np.float64]:
+    """((R, 0), (0, I)): R on the first r components of a head, the rest as it is (ROT-14).
+
+    Parameters
+    ----------
+    R : ndarray of float64, shape (r, r)
+        The matrix of the components that rotate.
+    head_dim : int
+        D, at least r.
+
+    Returns
+    -------
+    ndarray of float64, shape (D, D)
+        The matrix of the whole head.
+    """
+    whole = np.eye(head_dim)
+    whole[: len(R), : len(R)] = R
+    return whole
 
 
 def permutation(dim: int) -> NDArray[np.int64]:

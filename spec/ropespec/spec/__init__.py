@@ -3,13 +3,14 @@
 It knows nothing of the reference, the backends or the checks.
 """
 
-from ropespec.spec.api import CHAPTERS, FUNCTIONS, RopeAPI
+from ropespec.spec.api import CHAPTERS, FUNCTIONS, PARTS, RopeAPI
 from ropespec.spec.clauses import Clause, chapter_text, chapter_title, clauses, find
 from ropespec.spec.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 
 __all__ = [
     "CHAPTERS",
     "FUNCTIONS",
+    "PARTS",
     "ArgumentError",
     "ArgumentTypeError",
     "ArgumentValueError",

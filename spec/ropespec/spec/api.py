@@ -7,27 +7,37 @@ Shapes: B batch, S sequence, H heads, D head_dim, r = rotary_dim (even, at most 
 
 from typing import Any, Protocol
 
-__all__ = ["CHAPTERS", "FUNCTIONS", "RopeAPI"]
+__all__ = ["CHAPTERS", "FUNCTIONS", "PARTS", "RopeAPI"]
 
 Array = Any  # an array of the implementation's framework
+Device = Any  # what the framework takes for a device; None is its default device
 
-CHAPTERS = (
-    "frequencies",
-    "sinusoidal",
-    "complex_plane",
-    "rotation",
-    "projection",
-    "relative",
-    "derivation",
-    "attention",
-    "parallelism",
-    "decay",
-    "published",
-    "errata",
-    "judging",
-    "diagnosis",
-)
-"""The chapters of the specification, in reading order."""
+PARTS: dict[str, tuple[str, ...]] = {
+    "RoPE": (
+        "conventions",
+        "frequencies",
+        "sinusoidal",
+        "complex_plane",
+        "rotation",
+        "projection",
+        "relative",
+        "derivation",
+        "attention",
+        "parallelism",
+        "decay",
+        "published",
+        "errata",
+        "disagreements",
+        "names",
+        "weights",
+    ),
+    "The API": ("contract",),
+    "Judging": ("judging",),
+}
+"""The parts of the specification: what RoPE is, what an implementation promises, when it is right."""
+
+CHAPTERS = tuple(chapter for chapters in PARTS.values() for chapter in chapters)
+"""The chapters in reading order."""
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
     "frequencies": ("inv_freq", "angles", "cos_sin"),
@@ -48,13 +58,13 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "decay": ("decay_bound",),
     "published": (
         "sinusoidal_position_embedding",
-        "rope",
+        "RoPE",
         "precompute_freqs_cis",
         "reshape_for_broadcast",
         "apply_rotary_emb",
     ),
 }
-"""The functions of the shared API by chapter; the errata and the derivation offer none."""
+"""The functions of the shared API by chapter; chapters that are not listed offer none."""
 
 
 class RopeAPI(Protocol):
@@ -64,7 +74,7 @@ class RopeAPI(Protocol):
     stand in the docstrings of the reference.
     """
 
-    def inv_freq(self, dim: int, base: float = 10000.0) -> Array:
+    def inv_freq(self, dim: int, base: float = 10000.0, *, device: Device = None) -> Array:
         """theta_i = base^(-2i/dim), i = 0..dim/2-1: shape (dim/2,), radians per position."""
         ...
 
@@ -144,6 +154,7 @@ class RopeAPI(Protocol):
         *,
         interleaved: bool,
         base: float = 10000.0,
+        rotary_dim: int | None = None,
     ) -> Array:
         """f_q = R_m W x: x (..., S, d_in), weight (H, D, d_in) to (..., S, H, D)."""
         ...
@@ -156,6 +167,7 @@ class RopeAPI(Protocol):
         *,
         interleaved: bool,
         base: float = 10000.0,
+        rotary_dim: int | None = None,
     ) -> Array:
         """f_k = R_n W x, the same map with the key's weight and position."""
         ...
@@ -165,7 +177,14 @@ class RopeAPI(Protocol):
         ...
 
     def relative_score(
-        self, q: Array, k: Array, offset: Array, *, interleaved: bool, base: float = 10000.0
+        self,
+        q: Array,
+        k: Array,
+        offset: Array,
+        *,
+        interleaved: bool,
+        base: float = 10000.0,
+        rotary_dim: int | None = None,
     ) -> Array:
         """q^T R_offset k with offset = n - m: q, k (..., D), offset broadcasts to (...)."""
         ...
@@ -180,6 +199,7 @@ class RopeAPI(Protocol):
         key_positions: Array,
         interleaved: bool,
         base: float = 10000.0,
+        rotary_dim: int | None = None,
         mask: Array | None = None,
     ) -> tuple[Array, Array]:
         """softmax(QK^T / sqrt(D)) V with rotated q (..., S, H, D) and k (..., T, G, D).
@@ -195,16 +215,18 @@ class RopeAPI(Protocol):
         ...
 
     def sinusoidal_position_embedding(
-        self, batch_size: int, nums_head: int, max_len: int, output_dim: int
+        self, batch_size: int, nums_head: int, max_len: int, output_dim: int, device: Device
     ) -> Array:
         """As document 004 names and shapes it: (B, H, L, d)."""
         ...
 
-    def rope(self, q: Array, k: Array) -> tuple[Array, Array]:
+    def RoPE(self, q: Array, k: Array) -> tuple[Array, Array]:
         """`RoPE(q, k)` of document 004: (B, H, L, d), positions 0..L-1, interleaved."""
         ...
 
-    def precompute_freqs_cis(self, dim: int, end: int, theta: float = 10000.0) -> Array:
+    def precompute_freqs_cis(
+        self, dim: int, end: int, theta: float = 10000.0, *, device: Device = None
+    ) -> Array:
         """e^{i m theta_i} for m = 0..end-1: complex (end, dim/2)."""
         ...
 
