@@ -441,7 +441,7 @@ def cases():
         ("attention", (x, k, v), attend),
         ("decay_bound", (m, 8), {}),
         ("sinusoidal_position_embedding", (2, 1, 3, 8), {}),
-        ("rope", (q, q[:, :2]), {}),
+        ("RoPE", (q, q[:, :2]), {}),
         ("precompute_freqs_cis", (8, 3), {}),
         ("reshape_for_broadcast", (freqs, z), {}),
         ("apply_rotary_emb", (x, k, freqs), {}),

@@ -227,7 +227,7 @@ def cases(*, wide):
         ("attention", (x, k, v), attend),
         ("decay_bound", (m, 8), {}),
         ("sinusoidal_position_embedding", (2, 1, 3, 8), {}),
-        ("rope", (q, q[:, :2]), {}),
+        ("RoPE", (q, q[:, :2]), {}),
         ("precompute_freqs_cis", (8, 3), {}),
         ("reshape_for_broadcast", (freqs, z), {}),
         ("apply_rotary_emb", (x, k, freqs), {}),
@@ -268,7 +268,7 @@ def test_every_other_function_agrees_with_the_reference(index):
         np.testing.assert_allclose(one, other, rtol=2e-6, atol=2e-6)
 
 
-@pytest.mark.parametrize("name", ["attention", "decay_bound", "relative_score", "rope"])
+@pytest.mark.parametrize("name", ["attention", "decay_bound", "relative_score", "RoPE"])
 def test_functions_widen_under_x64(name):
     """With x64 they have the reference's dtype too, and values agree to units of float64."""
     case = next(case for case in cases(wide=True) if case[0] == name)

@@ -221,7 +221,7 @@ def test_numpy_inputs_are_not_written_and_outputs_are_new(dtype):
         backend.from_complex(backend.to_complex(x)),
         backend.project_query(x[0], [0, 0, 0, 0], x[0], **layout),
         backend.project_value(x[0], x[0]),
-        *backend.rope(x, x),
+        *backend.RoPE(x, x),
         *backend.attention(x, x, x, query_positions=m, key_positions=m, interleaved=True),
     ):
         assert not np.shares_memory(y, x)
@@ -282,7 +282,7 @@ def cases(dtype):
         ("decay_bound", (m, 8), {}),
         ("decay_bound", (0, 8), {}),
         ("sinusoidal_position_embedding", (2, 1, 3, 8), {}),
-        ("rope", (q, q[:, :2, :2]), {}),
+        ("RoPE", (q, q[:, :2, :2]), {}),
         ("precompute_freqs_cis", (8, 3), {}),
         ("reshape_for_broadcast", (freqs, z), {}),
         ("apply_rotary_emb", (x, k, freqs), {}),
@@ -347,7 +347,7 @@ def test_numpy_no_function_warns_of_nan_or_infinity(value):
     backend.relative_score(x, x, 1, interleaved=True)
     freqs = np.full((3, 4), value * 1j, np.complex128)
     backend.apply_rotary_emb(x, x, freqs)
-    backend.rope(x, x)
+    backend.RoPE(x, x)
     backend.angles([0], x[0, 0, 0])
     assert np.isnan(backend.relative_score(x, x, 1, interleaved=True)).all()
 

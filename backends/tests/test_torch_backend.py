@@ -242,7 +242,7 @@ def test_torch_inputs_are_not_written_and_outputs_are_new(dtype):
         backend.to_complex(x),
         backend.from_complex(backend.to_complex(x)),
         backend.project_value(x[0], x[0]),
-        *backend.rope(x, x),
+        *backend.RoPE(x, x),
         *backend.attention(x, x, x, **at, interleaved=True),
     ):
         assert y.untyped_storage().data_ptr() != x.untyped_storage().data_ptr()
@@ -305,7 +305,7 @@ def cases(dtype):
         ("decay_bound", (m, 8), {}),
         ("decay_bound", (0, 8), {}),
         ("sinusoidal_position_embedding", (2, 1, 3, 8), {}),
-        ("rope", (q, q[:, :2, :2]), {}),
+        ("RoPE", (q, q[:, :2, :2]), {}),
         ("precompute_freqs_cis", (8, 3), {}),
         ("reshape_for_broadcast", (freqs, z), {}),
         ("apply_rotary_cos_sin", (x, *reference.cos_sin(m, 6)), {"interleaved": True}),

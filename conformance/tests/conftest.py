@@ -247,7 +247,7 @@ class Narrow:
         cos, sin = self.cos_sin(np.arange(end), dim, theta)
         return (cos + 1j * sin).astype(np.complex64)
 
-    def rope(self, q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def RoPE(self, q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Turn rows 0..L-1 of each head."""
         q, k = (x.transpose(0, 2, 1, 3) for x in (q, k))
         sides = (self.apply_rotary(x, np.arange(x.shape[1]), interleaved=True) for x in (q, k))

@@ -64,7 +64,7 @@ def other_cos_sin(positions, dim, base=10000.0):
 
 def over_heads(q, k):
     """Heads are taken for positions."""
-    sides = (reference.rope(x.swapaxes(1, 2), x.swapaxes(1, 2))[0] for x in (q, k))
+    sides = (reference.RoPE(x.swapaxes(1, 2), x.swapaxes(1, 2))[0] for x in (q, k))
     first, second = (x.swapaxes(1, 2) for x in sides)
     return first, second
 
@@ -95,9 +95,9 @@ KILLS = (
     ("PUB-1.value", PE, without_heads, "shape"),
     ("PUB-1.same", PE, in_halves, "positions 0..L-1"),
     ("PUB-1.reference", PE, in_halves, "the reference"),
-    ("PUB-2.value", "rope", over_heads, "positions 0..L-1"),
-    ("PUB-2.value", "rope", half_split, "positions 0..L-1"),
-    ("PUB-2.reference", "rope", half_split, "literal reference"),
+    ("PUB-2.value", "RoPE", over_heads, "positions 0..L-1"),
+    ("PUB-2.value", "RoPE", half_split, "positions 0..L-1"),
+    ("PUB-2.reference", "RoPE", half_split, "literal reference"),
     ("PUB-3.value", CIS, swapped_cis, "e^{i m theta_i}"),
     ("PUB-3.group", CIS, squared_cis, "freqs_cis[a+b]"),
     ("PUB-3.reference", CIS, conjugate_cis, "literal reference"),
@@ -109,7 +109,7 @@ KILLS = (
     ("PUB-6.cache", "cos_sin", other_cos_sin, "is not R_m x"),
     ("PUB-7.table", PE, in_halves, "first eight"),
     ("PUB-7.embedding", "sinusoidal_embedding", embedding_in_halves, "first eight"),
-    ("PUB-7.rotated", "rope", half_split, "of the example"),
+    ("PUB-7.rotated", "RoPE", half_split, "of the example"),
     ("PUB-7.bare", "apply_rotary", late, "of the example"),
 )
 

@@ -21,12 +21,12 @@ from ropespec.reference.frequencies import (
 )
 from ropespec.reference.projection import project_key, project_query, project_value
 from ropespec.reference.published import (
+    RoPE,
     apply_rotary_emb,
     cos_sin_cached,
     precompute_freqs_cis,
     quarter_turn,
     reshape_for_broadcast,
-    rope,
     sinusoidal_position_embedding,
     split_pos_emb,
 )
@@ -374,7 +374,7 @@ def test_e60_one_table_for_q_and_k(shape):
     else:
         assert errata.printed_rope(q, k)[1].shape != k.shape
 
-    assert rope(q, k)[1].shape == k.shape
+    assert RoPE(q, k)[1].shape == k.shape
 
 
 def test_e61_four_axes_only():

@@ -6,12 +6,12 @@ import pytest
 
 from ropespec.reference.attention import attention
 from ropespec.reference.published import (
+    RoPE,
     apply_rotary_emb,
     cos_sin_cached,
     precompute_freqs_cis,
     quarter_turn,
     reshape_for_broadcast,
-    rope,
     sinusoidal_position_embedding,
     split_pos_emb,
 )
@@ -67,10 +67,10 @@ def test_pub2_quarter_turn_is_turned_twice_the_negative():
 
 @pytest.mark.parametrize("dim", [2, 6, 32])
 def test_pub2_pub5_p36_three_forms_agree(dim):
-    """rope, apply_rotary_emb after exchanging axes, and the dense R are one operation."""
+    """RoPE, apply_rotary_emb after exchanging axes, and the dense R are one operation."""
     q, k = RNG.normal(size=(2, 2, 3, 10, dim))
     freqs_cis = precompute_freqs_cis(dim, 10)
-    by_rope = rope(q, k)
+    by_rope = RoPE(q, k)
     by_complex = apply_rotary_emb(q.swapaxes(1, 2), k.swapaxes(1, 2), freqs_cis)
 
     for x, one, other in zip((q, k), by_rope, by_complex, strict=True):
@@ -81,7 +81,7 @@ def test_pub2_pub5_p36_three_forms_agree(dim):
 def test_pub2_p36_can_fail():
     """The same comparison notices a wrong layout."""
     q = RNG.normal(size=(1, 2, 10, 8))
-    turned, _ = rope(q, q)
+    turned, _ = RoPE(q, q)
     half = apply_rotary(q.swapaxes(1, 2), np.arange(10), interleaved=False).swapaxes(1, 2)
 
     assert np.abs(turned - half).max() > 0.1
@@ -91,7 +91,7 @@ def test_pub2_p36_can_fail():
 def test_pub2_e60_key_has_its_own_length_and_heads(heads, length):
     """A key of another length or another number of heads is turned by its own positions."""
     q, k = RNG.normal(size=(2, 4, 3, 8)), RNG.normal(size=(2, heads, length, 8))
-    _, turned = rope(q, k)
+    _, turned = RoPE(q, k)
 
     assert turned.shape == k.shape
     np.testing.assert_allclose(
@@ -102,7 +102,7 @@ def test_pub2_e60_key_has_its_own_length_and_heads(heads, length):
 def test_pub2_position_0_is_untouched():
     """The first token of q and k comes back bit for bit."""
     q = RNG.normal(size=(1, 1, 3, 8))
-    turned, _ = rope(q, q)
+    turned, _ = RoPE(q, q)
 
     np.testing.assert_array_equal(turned[:, :, 0], q[:, :, 0])
 
@@ -176,7 +176,7 @@ def test_pub5_p40_shape_and_dtype_are_kept(dtype):
 
         assert (out_q.shape, out_q.dtype) == (xq.shape, xq.dtype)
         assert (out_k.shape, out_k.dtype) == (xk.shape, xk.dtype)
-    assert [y.dtype for y in rope(xq, xk[:, :, :2])] == [xq.dtype, xk.dtype]
+    assert [y.dtype for y in RoPE(xq, xk[:, :, :2])] == [xq.dtype, xk.dtype]
 
 
 def test_pub5_inputs_are_not_written():
@@ -184,7 +184,7 @@ def test_pub5_inputs_are_not_written():
     x, F = np.ones((1, 3, 2, 4)), precompute_freqs_cis(4, 3)
     x.flags.writeable = F.flags.writeable = False
     apply_rotary_emb(x, x, F)
-    rope(x, x)
+    RoPE(x, x)
 
     assert x.min() == x.max() == 1.0
 
@@ -208,7 +208,7 @@ def test_pub6_p39_cache():
 def test_pub7_f218_shapes_of_the_demo():
     """Attention of (8, 12, 10, 32) gives that shape again and weights (8, 12, 10, 10)."""
     q, k, v = RNG.normal(size=(3, 8, 12, 10, 32))
-    rotated = rope(q, k)
+    rotated = RoPE(q, k)
     q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))
     positions = np.arange(10)
     output, weights = attention(
@@ -237,20 +237,20 @@ REFUSED = [
      "theta must be a finite number above 1; got 1.0 (float)"),
     (lambda: precompute_freqs_cis(4, 4, "10000"), ArgumentTypeError,
      "theta must be a finite number above 1; got '10000' (str)"),
-    (lambda: rope([1.0], [1.0]), ArgumentTypeError,
+    (lambda: RoPE([1.0], [1.0]), ArgumentTypeError,
      "q must be a numpy.ndarray; got [1.0] (list)"),
-    (lambda: rope(np.ones((1, 1, 3, 4)), np.ones((1, 1, 3, 4), int)), ArgumentTypeError,
+    (lambda: RoPE(np.ones((1, 1, 3, 4)), np.ones((1, 1, 3, 4), int)), ArgumentTypeError,
      ("k must be of dtype float16, bfloat16, float32 or float64; "
      "got an array of shape (1, 1, 3, 4) and dtype int64")),
-    (lambda: rope(np.ones((1, 3, 4)), np.ones((1, 3, 4))), ArgumentValueError,
+    (lambda: RoPE(np.ones((1, 3, 4)), np.ones((1, 3, 4))), ArgumentValueError,
      ("q must be an array of four axes (B, H, L, d); "
      "got an array of shape (1, 3, 4) and dtype float64")),
-    (lambda: rope(np.ones((1, 1, 3, 5)), np.ones((1, 1, 3, 5))), ArgumentValueError,
+    (lambda: RoPE(np.ones((1, 1, 3, 5)), np.ones((1, 1, 3, 5))), ArgumentValueError,
      "head_dim must be an even integer of at least 2; got 5 (int)"),
-    (lambda: rope(np.ones((1, 1, 3, 4)), np.ones((1, 1, 3, 6))), ArgumentValueError,
+    (lambda: RoPE(np.ones((1, 1, 3, 4)), np.ones((1, 1, 3, 6))), ArgumentValueError,
      ("k must be of shape (B, G, T, d) to fit q of shape (1, 1, 3, 4); "
      "got an array of shape (1, 1, 3, 6) and dtype float64")),
-    (lambda: rope(np.ones((2, 1, 3, 4)), np.ones((1, 1, 3, 4))), ArgumentValueError,
+    (lambda: RoPE(np.ones((2, 1, 3, 4)), np.ones((1, 1, 3, 4))), ArgumentValueError,
      ("k must be of shape (B, G, T, d) to fit q of shape (2, 1, 3, 4); "
      "got an array of shape (1, 1, 3, 4) and dtype float64")),
     (lambda: apply_rotary_emb(*[np.ones((1, 3, 2, 4))] * 2, np.ones((3, 2))), ArgumentTypeError,

@@ -7,8 +7,8 @@ from ropespec.reference import errata
 from ropespec.reference.attention import attention
 from ropespec.reference.frequencies import angles, inv_freq
 from ropespec.reference.published import (
+    RoPE,
     quarter_turn,
-    rope,
     sinusoidal_position_embedding,
     split_pos_emb,
 )
@@ -157,7 +157,7 @@ def test_f216_k2():
 
 def test_f217_turned_q_and_k():
     """The rotated q and k of the example, which no document prints."""
-    q, k = rope(Q, K)
+    q, k = RoPE(Q, K)
 
     close(
         q[0, 0],

@@ -2,13 +2,14 @@
 
 import functools
 import importlib
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.trial import Trial
-from ropespec.spec import CHAPTERS, clauses
+from ropespec.spec import clauses
 
 __all__ = ["Check", "all_checks", "check"]
 
@@ -130,9 +131,8 @@ def check(
 @functools.cache
 def all_checks() -> tuple[Check, ...]:
     """All checks in the order of the clauses, checks of one clause as registered."""
-    for chapter in CHAPTERS:
-        if chapter == "diagnosis":
-            continue  # it is about this suite
-        importlib.import_module(f"ropespec.conformance.checks.{chapter}")
+    checks = importlib.import_module("ropespec.conformance.checks")
+    for chapter in pkgutil.iter_modules(checks.__path__, f"{checks.__name__}."):
+        importlib.import_module(chapter.name)
     order = {clause_id: index for index, clause_id in enumerate(clauses())}
     return tuple(sorted(_registered.values(), key=lambda item: order.get(item.clause, len(order))))

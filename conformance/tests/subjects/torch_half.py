@@ -50,5 +50,5 @@ api = types.SimpleNamespace(
     apply_rotary=apply,
     apply_rotary_dense=detached,
     apply_rotary_complex=as_numpy,
-    rope=in_place,
+    RoPE=in_place,
 )

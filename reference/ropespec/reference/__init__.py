@@ -10,10 +10,10 @@ from ropespec.reference.decay import decay_bound
 from ropespec.reference.frequencies import angles, cos_sin, inv_freq
 from ropespec.reference.projection import project_key, project_query, project_value
 from ropespec.reference.published import (
+    RoPE,
     apply_rotary_emb,
     precompute_freqs_cis,
     reshape_for_broadcast,
-    rope,
     sinusoidal_position_embedding,
 )
 from ropespec.reference.relative import relative_score
@@ -29,6 +29,7 @@ from ropespec.reference.rotation import (
 from ropespec.reference.sinusoidal import sinusoidal_embedding
 
 __all__ = [
+    "RoPE",
     "angles",
     "apply_rotary",
     "apply_rotary_complex",
@@ -48,7 +49,6 @@ __all__ = [
     "project_value",
     "relative_score",
     "reshape_for_broadcast",
-    "rope",
     "rotation_matrix",
     "sinusoidal_embedding",
     "sinusoidal_position_embedding",

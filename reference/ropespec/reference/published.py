@@ -1,6 +1,6 @@
 """The code functions of the documents, corrected where they do not run (chapter `published`).
 
-They keep the names, arguments and axes of the documents: (B, H, L, d) for `rope` and its table,
+They keep the names, arguments and axes of the documents: (B, H, L, d) for `RoPE` and its table,
 (B, S, H, d) for the complex pair of functions, (S, 1, 1, d) for the cache of document 000.
 Everything is float64 inside; a result that stands for q or k has the dtype of its input.
 """
@@ -24,12 +24,12 @@ from ropespec.spec.errors import ArgumentValueError
 from ropespec.spec.published_arguments import check_freqs_cis, check_rope, check_rotary_emb
 
 __all__ = [
+    "RoPE",
     "apply_rotary_emb",
     "cos_sin_cached",
     "precompute_freqs_cis",
     "quarter_turn",
     "reshape_for_broadcast",
-    "rope",
     "sinusoidal_position_embedding",
     "split_pos_emb",
 ]
@@ -106,7 +106,7 @@ def quarter_turn(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack([-x[..., 1::2], x[..., ::2]], axis=-1).reshape(x.shape)
 
 
-def rope(q: Floats, k: Floats) -> tuple[Floats, Floats]:
+def RoPE(q: Floats, k: Floats) -> tuple[Floats, Floats]:
     """Return `q * cos_pos + q2 * sin_pos`, and the same for k: `RoPE(q, k)` (PUB-2; F-189).
 
     Interleaved, base 10000, positions 0..L-1 for q and 0..T-1 for k.

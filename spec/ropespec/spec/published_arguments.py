@@ -10,7 +10,7 @@ __all__ = ["check_freqs_cis", "check_rope", "check_rotary_emb"]
 
 
 def check_rope(q: object, k: object) -> tuple[ArrayFacts, ArrayFacts]:
-    """Require q (B, H, L, d) and k (B, G, T, d) for `rope`, exactly four axes (PUB-2; E-60).
+    """Require q (B, H, L, d) and k (B, G, T, d) for `RoPE`, exactly four axes (PUB-2; E-60).
 
     Returns
     -------

@@ -9,10 +9,10 @@ from ropespec.backends.cupy.decay import decay_bound
 from ropespec.backends.cupy.frequencies import angles, cos_sin, inv_freq
 from ropespec.backends.cupy.projection import project_key, project_query, project_value
 from ropespec.backends.cupy.published import (
+    RoPE,
     apply_rotary_emb,
     precompute_freqs_cis,
     reshape_for_broadcast,
-    rope,
     sinusoidal_position_embedding,
 )
 from ropespec.backends.cupy.relative import relative_score
@@ -29,6 +29,7 @@ from ropespec.backends.cupy.rotation import (
 from ropespec.backends.cupy.sinusoidal import sinusoidal_embedding
 
 __all__ = [
+    "RoPE",
     "angles",
     "apply_rotary",
     "apply_rotary_complex",
@@ -48,7 +49,6 @@ __all__ = [
     "project_value",
     "relative_score",
     "reshape_for_broadcast",
-    "rope",
     "rotation_matrix",
     "sinusoidal_embedding",
     "sinusoidal_position_embedding",

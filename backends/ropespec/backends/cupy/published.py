@@ -9,10 +9,10 @@ from ropespec.spec.arguments import check_base, check_dim, check_size
 from ropespec.spec.published_arguments import check_freqs_cis, check_rope, check_rotary_emb
 
 __all__ = [
+    "RoPE",
     "apply_rotary_emb",
     "precompute_freqs_cis",
     "reshape_for_broadcast",
-    "rope",
     "sinusoidal_position_embedding",
 ]
 
@@ -46,7 +46,7 @@ def sinusoidal_position_embedding(
     return generic.sinusoidal_position_embedding(cupy, batch, heads, length, dim)
 
 
-def rope(q: Array, k: Array) -> tuple[Array, Array]:
+def RoPE(q: Array, k: Array) -> tuple[Array, Array]:
     """`RoPE(q, k)` of document 004: interleaved, base 10000, positions from 0 (PUB-2; F-189).
 
     The document takes heads and length of both from q; here each brings its own (E-60).
@@ -71,7 +71,7 @@ def rope(q: Array, k: Array) -> tuple[Array, Array]:
     check_array("q", q)
     check_array("k", k)
     check_rope(q, k)
-    return generic.rope(cupy, q, k, apply_rotary)
+    return generic.RoPE(cupy, q, k, apply_rotary)
 
 
 def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:

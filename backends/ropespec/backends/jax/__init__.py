@@ -9,10 +9,10 @@ from ropespec.backends.jax.decay import decay_bound
 from ropespec.backends.jax.frequencies import angles, cos_sin, inv_freq
 from ropespec.backends.jax.projection import project_key, project_query, project_value
 from ropespec.backends.jax.published import (
+    RoPE,
     apply_rotary_emb,
     precompute_freqs_cis,
     reshape_for_broadcast,
-    rope,
     sinusoidal_position_embedding,
 )
 from ropespec.backends.jax.relative import relative_score
@@ -28,6 +28,7 @@ from ropespec.backends.jax.rotation import (
 from ropespec.backends.jax.sinusoidal import sinusoidal_embedding
 
 __all__ = [
+    "RoPE",
     "angles",
     "apply_rotary",
     "apply_rotary_complex",
@@ -47,7 +48,6 @@ __all__ = [
     "project_value",
     "relative_score",
     "reshape_for_broadcast",
-    "rope",
     "rotation_matrix",
     "sinusoidal_embedding",
     "sinusoidal_position_embedding",

@@ -22,10 +22,10 @@ from ropespec.spec.arguments import check_base, check_dim, check_size
 from ropespec.spec.published_arguments import check_freqs_cis, check_rope, check_rotary_emb
 
 __all__ = [
+    "RoPE",
     "apply_rotary_emb",
     "precompute_freqs_cis",
     "reshape_for_broadcast",
-    "rope",
     "sinusoidal_position_embedding",
 ]
 
@@ -61,7 +61,7 @@ def sinusoidal_position_embedding(
     return jnp.broadcast_to(table, (batch, heads, length, dim))
 
 
-def rope(q: Array, k: Array) -> tuple[Array, Array]:
+def RoPE(q: Array, k: Array) -> tuple[Array, Array]:
     """`RoPE(q, k)` of document 004: interleaved, base 10000, positions from 0 (PUB-2; F-189).
 
     The document takes heads and length of both from q; here each brings its own (E-60).

@@ -6,10 +6,10 @@ from ropespec.backends.numpy.decay import decay_bound
 from ropespec.backends.numpy.frequencies import angles, cos_sin, inv_freq
 from ropespec.backends.numpy.projection import project_key, project_query, project_value
 from ropespec.backends.numpy.published import (
+    RoPE,
     apply_rotary_emb,
     precompute_freqs_cis,
     reshape_for_broadcast,
-    rope,
     sinusoidal_position_embedding,
 )
 from ropespec.backends.numpy.relative import relative_score
@@ -25,6 +25,7 @@ from ropespec.backends.numpy.rotation import (
 from ropespec.backends.numpy.sinusoidal import sinusoidal_embedding
 
 __all__ = [
+    "RoPE",
     "angles",
     "apply_rotary",
     "apply_rotary_complex",
@@ -44,7 +45,6 @@ __all__ = [
     "project_value",
     "relative_score",
     "reshape_for_broadcast",
-    "rope",
     "rotation_matrix",
     "sinusoidal_embedding",
     "sinusoidal_position_embedding",

@@ -11,10 +11,10 @@ from ropespec.spec.arguments import check_dim, check_size
 from ropespec.spec.published_arguments import check_freqs_cis, check_rope, check_rotary_emb
 
 __all__ = [
+    "RoPE",
     "apply_rotary_emb",
     "precompute_freqs_cis",
     "reshape_for_broadcast",
-    "rope",
     "sinusoidal_position_embedding",
 ]
 
@@ -48,7 +48,7 @@ def sinusoidal_position_embedding(
     return sinusoidal_embedding(torch.arange(length), dim).repeat(batch, heads, 1, 1)
 
 
-def rope(q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def RoPE(q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """`RoPE(q, k)` of document 004: interleaved, base 10000, positions from 0 (PUB-2; F-189).
 
     The document takes heads and length of both from q; here each brings its own (E-60).

@@ -9,10 +9,10 @@ from ropespec.backends.xp.frequencies import cos_sin
 from ropespec.backends.xp.sinusoidal import sinusoidal_embedding
 
 __all__ = [
+    "RoPE",
     "apply_rotary_emb",
     "precompute_freqs_cis",
     "reshape_for_broadcast",
-    "rope",
     "sinusoidal_position_embedding",
 ]
 
@@ -28,7 +28,7 @@ def sinusoidal_position_embedding(
     return xp.array(xp.broadcast_to(table, (batch_size, nums_head, max_len, output_dim)))
 
 
-def rope(
+def RoPE(
     xp: Namespace, q: Array, k: Array, apply_rotary: Callable[..., Array]
 ) -> tuple[Array, Array]:
     """Rotate q and k of shape (B, H, L, d) at positions 0..L-1, each with its own L (E-60)."""

@@ -271,7 +271,7 @@ ASKED: dict[str, Callable[[bool, float], Asked]] = {
     "from_complex": _from_complex,
     "relative_score": _score,
     "sinusoidal_position_embedding": _embedding_table,
-    "rope": _rope,
+    "RoPE": _rope,
     "precompute_freqs_cis": _cis,
     "reshape_for_broadcast": _broadcast,
     "apply_rotary_emb": _emb,

@@ -27,7 +27,7 @@ Array = NDArray[Any]
 Both = tuple[Array, Array]
 PE: dict[str, Any] = {"offers": "sinusoidal_position_embedding"}
 CIS: dict[str, Any] = {"offers": "precompute_freqs_cis"}
-ROPE: dict[str, Any] = {"offers": "rope", "interleaved": True}
+ROPE: dict[str, Any] = {"offers": "RoPE", "interleaved": True}
 
 
 def _pe(b: int, h: int, length: int, dim: int, start: int = 0) -> Array:
@@ -163,6 +163,6 @@ class RopeOfTwoForms:
         """Right."""
         return _emb(xq, freqs_cis), _emb(xk, freqs_cis)
 
-    def rope(self, q: Array, k: Array) -> Both:
+    def RoPE(self, q: Array, k: Array) -> Both:
         """Count from 1."""
         return _rope(q, 1 + np.arange(q.shape[2])), _rope(k, 1 + np.arange(k.shape[2]))

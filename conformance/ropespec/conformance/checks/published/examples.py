@@ -109,7 +109,7 @@ def rows(trial: Trial, case: Case) -> Finding:
     "PUB-7",
     "rotated",
     "The example is turned with the table that the document prints, whose entries are wrong.",
-    needs=("rope",),
+    needs=("RoPE",),
     properties=("P-36",),
     space=_FLOATS,
     share=_SHARE,
@@ -117,7 +117,7 @@ def rows(trial: Trial, case: Case) -> Finding:
 def rotated(trial: Trial, case: Case) -> Finding:
     """RoPE of q = 0.1, ..., 2.4 with d = 8 has the corrected numbers, to six decimals."""
     q = _QUERY.astype(case.numpy_dtype)
-    reply, call = trial.call("rope", (q, q)), Call("rope", (q, q))
+    reply, call = trial.call("RoPE", (q, q)), Call("RoPE", (q, q))
     if problem := answer(reply, call, dtypes=(case.dtype, case.dtype)):
         return problem
     exact = rope_exactly(q, rules(trial, case.dtype))

@@ -65,7 +65,7 @@ def _sides(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     "PUB-2",
     "value",
     "q2 is built from sines, the axes of heads and positions change places, or k takes the L of q.",
-    needs=("rope",),
+    needs=("RoPE",),
     properties=("P-36",),
     space=_SPACE,
 )
@@ -74,14 +74,14 @@ def rope(trial: Trial, case: Case) -> Finding:
     sides = _sides(case)
     exact = [rope_exactly(x, rules(trial, case.dtype)) for x in sides]
     message = "RoPE(q, k) is not the interleaved rotation at positions 0..L-1, base 10000"
-    return _both(trial, case, "rope", sides, (exact[0], exact[1]), message)
+    return _both(trial, case, "RoPE", sides, (exact[0], exact[1]), message)
 
 
 @check(
     "PUB-2",
     "reference",
     "RoPE(q, k) agrees with the judge but not with the code as the documents print it.",
-    needs=("rope",),
+    needs=("RoPE",),
     properties=("P-47",),
     space=_SPACE,
     share=0.5,
@@ -89,7 +89,7 @@ def rope(trial: Trial, case: Case) -> Finding:
 def rope_reference(trial: Trial, case: Case) -> Finding:
     """RoPE(q, k) equals that of the literal NumPy reference."""
     sides = _sides(case)
-    literal = reference.rope(*(x.astype(np.float64) for x in sides))
+    literal = reference.RoPE(*(x.astype(np.float64) for x in sides))
     exact = [
         Bounded(
             y, rope_exactly(x, rules(trial, case.dtype)).allowed + rope_exactly(x, LITERAL).allowed
@@ -97,7 +97,7 @@ def rope_reference(trial: Trial, case: Case) -> Finding:
         for x, y in zip(sides, literal, strict=True)
     ]
     message = "RoPE(q, k) differs from the literal reference"
-    return _both(trial, case, "rope", sides, (exact[0], exact[1]), message)
+    return _both(trial, case, "RoPE", sides, (exact[0], exact[1]), message)
 
 
 def _emb_inputs(case: Case) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -164,7 +164,7 @@ def emb_reference(trial: Trial, case: Case) -> Finding:
     "PUB-5",
     "rope",
     "The two codes of document 004 give different rotations of the same q and k.",
-    needs=(_EMB, "rope"),
+    needs=(_EMB, "RoPE"),
     properties=("P-36",),
     space=_SPACE,
     share=0.5,
@@ -176,7 +176,7 @@ def as_rope(trial: Trial, case: Case) -> Finding:
     cos, sin = oracle.cos_sin(np.arange(s), d, BASE)
     table = (cos + 1j * sin).astype(np.complex128 if case.dtype == "float64" else np.complex64)
     turned = [np.ascontiguousarray(x.transpose(_HEADS_FIRST)) for x in (xq, xk)]
-    reply, call = trial.call("rope", turned), Call("rope", tuple(turned))
+    reply, call = trial.call("RoPE", turned), Call("RoPE", tuple(turned))
     if problem := answer(reply, call, dtypes=(case.dtype, case.dtype)):
         return problem
     allowed = rules(trial, case.dtype)
