@@ -3,7 +3,6 @@
 No framework is imported here: torch, JAX and CuPy are loaded by the worker of a subject alone.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +12,12 @@ import click
 from ropespec.conformance.cli.check import check_command
 from ropespec.conformance.cli.compare import compare_command
 from ropespec.conformance.cli.identify import identify_command
+from ropespec.conformance.cli.output import forgive_streams, silence
 from ropespec.conformance.cli.spec import spec_command
 from ropespec.conformance.cli.status import CONFORMS, INTERRUPTED
 from ropespec.conformance.cli.zoo import zoo_command
 from ropespec.conformance.report.document import version
+from ropespec.conformance.report.screen import shown
 
 __all__ = ["command", "main"]
 
@@ -34,6 +35,9 @@ class _Group(click.Group):
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:  # before click makes a failure of it
+            silence()
+            return CONFORMS
         except BaseException as error:
             # Hypothesis, interrupted between two cases, may raise something else on top of it.
             if _is_interruption(error):
@@ -86,15 +90,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status, see `ropespec.conformance.cli.status`.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    forgive_streams()
     try:
         status = command.main(words, prog_name="ropespec", standalone_mode=False)
-        # What is still buffered fails here, where it is understood, not while Python exits.
-        sys.stdout.flush()
     except click.ClickException as problem:
-        click.echo(f"ropespec: {' '.join(problem.format_message().split())}", err=True)
+        if sys.stderr is not None:
+            line = " ".join(shown(problem.format_message()).split())
+            click.echo(f"ropespec: {line}", err=True)
         return problem.exit_code
-    except BrokenPipeError:
-        # The reader has enough, as `head` does; there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CONFORMS
+    try:
+        # What is still buffered fails here, where it is understood, not while Python exits.
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        silence()
     return status if isinstance(status, int) else CONFORMS

@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ from ropespec.conformance.cli.options import (
     require_target,
     timeout_option,
 )
-from ropespec.conformance.cli.output import NARROW, console, save, writable
+from ropespec.conformance.cli.output import NARROW, Destination, console, deliver, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
 from ropespec.conformance.profile import ARRAYS
 from ropespec.conformance.report.document import document, documents
@@ -86,32 +85,31 @@ def check_command(  # one parameter per option that is no claim
     Exit status: 0 conforms, 1 does not, 2 the call or the target is unusable.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     request = _Request(claims_of(options), timeout, seed, full, only)
-    destination = writable(json_file)
+    source = require_target(target).path if target is not None else ""
+    destination = writable(json_file, source)
     if only:
         _require_known(only)
-    screen = console(sys.stdout, NARROW)
     if target is None:
-        return _check_all(request, screen, destination)
-    require_target(target)
+        return _check_all(request, destination)
     verdict = _judge(target, request)
-    print_report(screen, verdict, only=only)
-    save(document(verdict, **request.limits), destination)
+    content = document(verdict, **request.limits)
+    deliver(content, destination, lambda screen: print_report(screen, verdict, only=only))
     return CONFORMS if verdict.conforms else FAILS
 
 
-def _check_all(request: _Request, screen: Console, destination: Path | None) -> int:
+def _check_all(request: _Request, destination: Destination | None) -> int:
     """Check every backend that can run here; those that cannot are neither passed nor failed."""
-    verdicts, not_run = [], {}
-    for name in ARRAYS:
-        if reason := _missing(name):
-            not_run[name] = reason
-            continue
-        verdicts.append(_judge(name, request))
-        print_report(screen, verdicts[-1], only=request.only)
-        screen.print()
-    for name, reason in not_run.items():
-        screen.print(Text(f"{name} was not run: {reason}", style="yellow"), soft_wrap=True)
-    save(documents(verdicts, not_run, **request.limits), destination)
+    not_run = {name: reason for name in ARRAYS if (reason := _missing(name))}
+    verdicts = [_judge(name, request) for name in ARRAYS if name not in not_run]
+
+    def show(screen: Console) -> None:
+        for verdict in verdicts:
+            print_report(screen, verdict, only=request.only)
+            screen.print()
+        for name, reason in not_run.items():
+            screen.print(Text(f"{name} was not run: {reason}", style="yellow"), soft_wrap=True)
+
+    deliver(documents(verdicts, not_run, **request.limits), destination, show)
     return CONFORMS if verdicts and all(one.conforms for one in verdicts) else FAILS
 
 

@@ -14,7 +14,7 @@ from ropespec.conformance.cli.options import (
     require_target,
     timeout_option,
 )
-from ropespec.conformance.cli.output import WIDE, console, save, writable
+from ropespec.conformance.cli.output import WIDE, console, deliver, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
 from ropespec.conformance.report.progress import Progress
 from ropespec.conformance.subject.errors import TargetUnusable
@@ -89,12 +89,11 @@ def compare_command(  # the options are in the help of each
     unusable.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     targets = (a, b)
-    for target in targets:
-        require_target(target)
+    sources = [require_target(target).path for target in targets]
     claims = tuple(
         _claims(side, target, options) for side, target in zip(SIDES, targets, strict=True)
     )
-    destination = writable(json_file)
+    destination = writable(json_file, *sources)
     found = _compared(targets, claims, timeout, seed)
     # NumPy is loaded by now.
     from ropespec.conformance.report.comparison import (  # noqa: PLC0415  # see above
@@ -102,8 +101,8 @@ def compare_command(  # the options are in the help of each
         print_comparison,
     )
 
-    print_comparison(console(sys.stdout, WIDE), found)
-    save(comparison_document(found), destination)
+    content = comparison_document(found)
+    deliver(content, destination, lambda screen: print_comparison(screen, found), WIDE)
     return CONFORMS if found.interchangeable else FAILS
 
 

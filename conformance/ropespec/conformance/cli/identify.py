@@ -1,6 +1,5 @@
 """`ropespec identify`: find out which convention an implementation follows."""
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +14,7 @@ from ropespec.conformance.cli.options import (
     require_target,
     timeout_option,
 )
-from ropespec.conformance.cli.output import NARROW, console, save, writable
+from ropespec.conformance.cli.output import deliver, writable
 from ropespec.conformance.cli.status import CONFORMS, Unusable
 from ropespec.conformance.subject.errors import TargetUnusable
 
@@ -51,15 +50,13 @@ def identify_command(
 
     Exit status: 0 if something was found out, 2 if the call or the target is unusable.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
-    require_target(target)
-    destination = writable(json_file)
+    destination = writable(json_file, require_target(target).path)
     try:
         found, mistakes = _found(target, claims_of(options), timeout)
     except TargetUnusable as problem:
         raise Unusable(str(problem)) from None
-    _print(console(sys.stdout, NARROW), found, mistakes)
     content = found.as_dict() | {"diagnosis": [one.as_dict() for one in mistakes]}
-    save(_strict(content), destination)
+    deliver(_strict(content), destination, lambda screen: _print(screen, found, mistakes))
     return CONFORMS
 
 

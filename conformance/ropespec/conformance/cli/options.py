@@ -10,7 +10,7 @@ from ropespec.conformance.cli.status import Unusable
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.profile import ARRAYS, AXES
 from ropespec.conformance.subject.errors import TargetUnusable
-from ropespec.conformance.subject.target import parse
+from ropespec.conformance.subject.target import Target, parse
 from ropespec.spec.arguments import FLOAT_DTYPES
 
 __all__ = ["claims_of", "profile_options", "require_target", "timeout_option"]
@@ -78,9 +78,17 @@ _OPTIONS = (
 )
 
 
+def _seconds(_: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """Refuse a time that no clock can reach or be compared with."""
+    if value is not None and not value > 0:  # NaN is not above 0 either
+        raise click.BadParameter(f"must be a number above 0; got {value}", param=parameter)
+    return value
+
+
 timeout_option = click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=float,
+    callback=_seconds,
     default=30.0,
     show_default=True,
     metavar="S",
@@ -128,8 +136,8 @@ def claims_of(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in claims.items() if value not in (None, [])}
 
 
-def require_target(target: str) -> None:
-    """Refuse what is no target before anything is said to be loading.
+def require_target(text: str) -> Target:
+    """Take a target apart, and refuse what is none before anything is said to be loading.
 
     Raises
     ------
@@ -137,6 +145,10 @@ def require_target(target: str) -> None:
         If it has no form of a target, or names a file that is not there.
     """
     try:
-        parse(target, Path.cwd())
+        return parse(text, Path.cwd())
+    except FileNotFoundError:
+        raise Unusable("the current folder is gone: change to one that exists") from None
+    except (OSError, RuntimeError) as problem:  # a loop of links, a folder one may not enter
+        raise Unusable(f"{text}: {getattr(problem, 'strerror', None) or problem}") from None
     except TargetUnusable as problem:
         raise Unusable(str(problem)) from None

@@ -3,16 +3,26 @@
 0: the subject conforms, or the command did what it was asked.
 1: the subject does not conform.
 2: the call or the target is unusable; one line on standard error says why.
+3: something was found, and the file of `--json` could not be written; the report says what.
 130: interrupted from the keyboard.
 """
 
 import click
 
-__all__ = ["CONFORMS", "FAILS", "INTERRUPTED", "UNUSABLE", "Unusable"]
+__all__ = [
+    "CONFORMS",
+    "FAILS",
+    "INTERRUPTED",
+    "UNDELIVERED",
+    "UNUSABLE",
+    "Undelivered",
+    "Unusable",
+]
 
 CONFORMS = 0
 FAILS = 1
 UNUSABLE = 2
+UNDELIVERED = 3
 INTERRUPTED = 130
 
 
@@ -20,3 +30,9 @@ class Unusable(click.ClickException):
     """The call or the target cannot be used; the message is one line for the user."""
 
     exit_code = UNUSABLE
+
+
+class Undelivered(click.ClickException):
+    """What was found could not be written where it was to be; the message is one line."""
+
+    exit_code = UNDELIVERED

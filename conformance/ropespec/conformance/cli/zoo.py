@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ropespec.conformance.cli.output import WIDE, console, save, writable
+from ropespec.conformance.cli.output import WIDE, console, deliver, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
 
 if TYPE_CHECKING:  # the zoo and the judge are loaded by the command itself
@@ -50,16 +50,15 @@ def zoo_command(
     if json_file and not scored:
         raise Unusable("--json writes the score; give it with --score")
     chosen = _chosen(only)
-    screen = console(sys.stdout, WIDE)
     if not scored:
-        _list(screen, chosen)
+        _list(console(sys.stdout, WIDE), chosen)
         return CONFORMS
     destination = writable(json_file)
     from ropespec.conformance.zoo.score import score  # noqa: PLC0415  # Hypothesis is slow to load
 
     found = score(chosen, seed=seed, seeds=seeds, whole=not only, on_done=_progress)
-    _print(screen, found)
-    save({"seed": seed, **found.as_dict()}, destination)
+    content = {"seed": seed, **found.as_dict()}
+    deliver(content, destination, lambda screen: _print(screen, found), WIDE)
     return CONFORMS if found.met else FAILS
 
 

@@ -1,6 +1,6 @@
 """What a person, a script and a continuous integration get to see of a verdict."""
 
-from ropespec.conformance.report.document import document, documents, schema, write
+from ropespec.conformance.report.document import document, documents, schema, text_of
 from ropespec.conformance.report.failure import failure
 from ropespec.conformance.report.progress import Progress
 from ropespec.conformance.report.script import reproduction, reproduction_call
@@ -15,5 +15,5 @@ __all__ = [
     "reproduction",
     "reproduction_call",
     "schema",
-    "write",
+    "text_of",
 ]

@@ -5,14 +5,13 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from importlib import metadata, resources
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ropespec.conformance.results import Verdict
 
-__all__ = ["SCHEMA", "document", "documents", "plain", "schema", "version", "write"]
+__all__ = ["SCHEMA", "document", "documents", "plain", "schema", "text_of", "version"]
 
 SCHEMA = "urn:ropespec:verdict:1"
 """The id of the schema; it changes when a reader of the old form could be misled."""
@@ -114,16 +113,9 @@ def plain(value: Any) -> Any:  # noqa: ANN401  # nested values of any kind
             return str(value)
 
 
-def write(content: Mapping[str, Any], path: Path) -> None:
-    """Write a document as UTF-8 text.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
-    """
-    text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-    path.write_text(text, encoding="utf-8")
+def text_of(content: Mapping[str, Any]) -> str:
+    """Return a document as the text of a file, with a line break at its end."""
+    return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def schema() -> dict[str, Any]:
