@@ -102,6 +102,7 @@ def test_a_document_has_what_scripts_rely_on():
         "diagnosis": [],
         "seconds": 0.0,
         "stateful": False,
+        "cut": False,
     }
     assert second["worst"] == "inf"
     assert second["counterexample"] == {

@@ -6,7 +6,11 @@ from typing import Any
 
 from ropespec.conformance.judge.precision import PRECISIONS
 
-__all__ = ["CheckResult", "Counterexample", "Diagnosis", "Status", "Verdict"]
+__all__ = ["OVERDUE", "CheckResult", "Counterexample", "Diagnosis", "Status", "Verdict"]
+
+
+OVERDUE = "not run: the deadline"
+"""How the message of a check begins that the deadline of the run left no time for."""
 
 
 class Status(StrEnum):
@@ -113,7 +117,9 @@ class CheckResult:
         Time spent.
     stateful : bool
         Whether the case passes on a fresh instance, so that calls before it are to blame. Asked of
-        the first failure only.
+        the first failure and of the first error only.
+    cut : bool
+        Whether fewer cases were drawn than usual, because the subject is slow.
     """
 
     id: str
@@ -129,6 +135,7 @@ class CheckResult:
     diagnosis: tuple[Diagnosis, ...] = ()
     seconds: float = 0.0
     stateful: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +184,17 @@ class Verdict:
         return tuple(sorted(failed, key=lambda result: result.general))
 
     @property
+    def overdue(self) -> int:
+        """How many checks the deadline of the run left no time for."""
+        return sum(result.message.startswith(OVERDUE) for result in self.checks)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nothing failed, but the deadline left checks out."""
+        return bool(self.overdue) and not self.failures
+
+    @property
     def conforms(self) -> bool:
-        """Whether no check failed and at least one ran."""
+        """Whether no check failed, at least one ran, and none was left out for want of time."""
         ran = any(result.status is not Status.SKIP for result in self.checks)
-        return ran and all(result.status.conforms for result in self.checks)
+        return ran and not self.failures and not self.overdue

@@ -1,19 +1,19 @@
 """Runs checks on a subject: cases from Hypothesis, one result per check, one verdict at the end."""
 
+import math
 import platform
 import tempfile
 import time
 import traceback
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
-from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis import HealthCheck, Phase, Verbosity, configuration, given, seed, settings, target
 
 from ropespec.conformance.case import Case, cases
 from ropespec.conformance.evidence import counterexample
@@ -21,7 +21,7 @@ from ropespec.conformance.identify import Diagnosis, diagnose, identify
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.document import version
-from ropespec.conformance.results import CheckResult, Status, Verdict
+from ropespec.conformance.results import OVERDUE, CheckResult, Status, Verdict
 from ropespec.conformance.subject.session import (
     NotPossible,
     Session,
@@ -41,6 +41,11 @@ EXAMPLES_COMPILED = 10  # where every new shape is compiled, cases are dear
 FULL = 10
 SHRINK_SECONDS = 8.0
 FATAL_LIMIT = 3
+PATIENCE = 5.0
+"""Seconds after which a check of a slow subject draws no more cases; `--full` waits for all."""
+
+LEAST = 2
+"""Cases that each check judges, however slow the subject is."""
 
 OnResult = Callable[[CheckResult, int, int], None]
 
@@ -57,21 +62,33 @@ class Plan:
         Ten times as many cases.
     only : tuple of str
         Clauses, the letters they begin with, checks or chapters; empty for all.
+    deadline : float
+        Seconds for the whole run; checks that it leaves no time for are skipped.
     """
 
     seed: int = 0
     full: bool = False
     only: tuple[str, ...] = ()
+    deadline: float = math.inf
 
 
 @dataclass(slots=True)
 class _Log:
     """What happened in the cases of one check so far."""
 
+    patience: float = math.inf
+    began: float = field(default_factory=time.perf_counter)
     outcomes: dict[Case, Finding | SubjectError] = field(default_factory=dict)
     failed: tuple[Case, Finding | SubjectError] | None = None
     failed_at: float = 0.0
     worst: float | None = None
+    cut: bool = False
+
+    def enough(self) -> bool:
+        """Whether a slow subject has been asked for long enough: no case is drawn after that."""
+        late = time.perf_counter() - self.began > self.patience
+        self.cut = self.cut or (late and self.judged >= LEAST)
+        return self.cut
 
     @property
     def judged(self) -> int:
@@ -158,13 +175,14 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     checks = select(plan)
     results: list[CheckResult] = []
     for index, item in enumerate(checks):
-        lost = [r for r in results if r.status in (Status.CRASH, Status.TIMEOUT)]
-        if len(lost) >= FATAL_LIMIT:
-            message = f"not run: the subject was lost in {', '.join(r.id for r in lost)}"
-            result = _result(item, Status.SKIP, message=message)
+        late = time.perf_counter() - began > plan.deadline
+        if reason := _overdue(plan) if late else _lost(results):
+            result = _result(item, Status.SKIP, message=reason)
         else:
             result = run_check(item, trial, plan)
         results.append(result)
+        if result.status is Status.ERROR and trial.worn:
+            session.refresh()
         if on_result is not None:
             on_result(result, index, len(checks))
     verdict = Verdict(
@@ -176,6 +194,16 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
         environment=_environment(session),
     )
     return replace(explained(session, verdict), duration=time.perf_counter() - began)
+
+
+def _lost(results: Sequence[CheckResult]) -> str:
+    """Say why nothing more is asked of a subject that was lost again and again."""
+    lost = [one.id for one in results if one.status in (Status.CRASH, Status.TIMEOUT)]
+    return f"not run: the subject was lost in {', '.join(lost)}" if len(lost) >= FATAL_LIMIT else ""
+
+
+def _overdue(plan: Plan) -> str:
+    return f"{OVERDUE} of {plan.deadline:g} s had passed"
 
 
 def explained(session: Session, verdict: Verdict) -> Verdict:
@@ -194,7 +222,7 @@ def explained(session: Session, verdict: Verdict) -> Verdict:
         With the diagnosis, at the top and with each failed check; unchanged if it conforms, or if
         it offers no rotation to be identified.
     """
-    if verdict.conforms:
+    if not verdict.failures:
         return verdict
     evident = _evident(verdict)
     if evident and evident[0].name in _LOST.values():
@@ -205,7 +233,7 @@ def explained(session: Session, verdict: Verdict) -> Verdict:
         session.refresh()  # what the checks left behind is no part of the subject
         try:
             names = diagnose(identify(session), session.profile, verdict.checks)
-        except SubjectError:
+        except Exception:  # noqa: BLE001  # what it answers is its own affair, and the verdict stands
             names = ()
         if not any(item.id for item in names):
             names = evident or names
@@ -225,6 +253,10 @@ def _evident(verdict: Verdict) -> tuple[Diagnosis, ...]:
         said = result.message.partition("\n")[0]
         if result.status in _LOST:
             return (Diagnosis("", _LOST[result.status], f"In {result.id}: {said}.", 0.95),)
+    if all(result.status is Status.ERROR for result in verdict.failures):
+        said = verdict.failures[0].message.partition("\n")[0]
+        where = ", ".join(result.id for result in verdict.failures[:3])
+        return (Diagnosis("", "it raises", f"In {where}: {said}.", 0.95),)
     first = [verdict.failures[0], *(one for one in verdict.failures if one.clause == "ROT-17")]
     for result in first:
         if result.status is Status.FAIL and result.message.startswith("returns "):
@@ -253,7 +285,7 @@ def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
 def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     if reason := item.reason_to_skip(trial):
         return _result(item, Status.SKIP, message=reason)
-    log = _Log()
+    log = _Log(math.inf if plan.full else PATIENCE)
     keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
     compiled = trial.profile.array == "jax"
     rotates = item.needs[:1] == ("apply_rotary",)
@@ -261,6 +293,8 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     examples = max(1, round(each * item.share)) * (FULL if plan.full else 1)
 
     def body(case: Case) -> None:
+        if log.failed is None and log.enough():
+            return
         outcome = _outcome(item, trial, case, log)
         if isinstance(outcome, NotPossible):
             return  # it refused, which is no wrong number
@@ -309,7 +343,8 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
     if log.refused is not None:
         return _result(item, Status.SKIP, message=log.refused.message)
     if log.failed is None:
-        return _result(item, Status.PASS, examples=log.judged, worst=log.worst)
+        cut = log.cut
+        return _result(item, Status.PASS, examples=log.judged, worst=log.worst, cut=cut)
     case, outcome = log.failed
     if isinstance(outcome, Finding):
         if item.explain is not None and not outcome.message.startswith("returns "):
@@ -328,27 +363,31 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
     status = next((kinds[kind] for kind in kinds if isinstance(outcome, kind)), Status.ERROR)
     detail = f"\n{outcome.detail}" if outcome.detail else ""
     raised = f"{outcome.type_name}: " if isinstance(outcome, SubjectRaised) else ""
-    return _result(
+    found = _result(
         item,
         status,
         examples=log.judged,
         message=f"{raised}{outcome.message}{detail}",
         counterexample=counterexample(trial.session, case, None),
     )
+    return _replayed(item, trial, case, found)
 
 
 def _replayed(item: Check, trial: Trial, case: Case, found: CheckResult) -> CheckResult:
     """Try the first failure again on a fresh instance: if it passes, earlier calls are to blame."""
-    if trial.replayed:
+    if found.status not in trial.untried:
         return found
-    trial.replayed = True
+    trial.untried.discard(found.status)
     trial.session.refresh()
     outcome = _outcome(item, trial, case, _Log())
     if not (isinstance(outcome, Finding) and outcome.passed):
         return found
+    trial.worn = trial.worn or found.status is Status.ERROR
     assert found.counterexample is not None
-    message = f"{found.message}; on a fresh instance it passes: a call before it is to blame"
+    first, line_break, rest = found.message.partition("\n")
+    first += "; on a fresh instance it passes: a call before it is to blame"
     alone = replace(found.counterexample, script="")  # it would show what is right
+    message = first + line_break + rest
     return replace(found, message=message, counterexample=alone, stateful=True)
 
 
@@ -375,12 +414,14 @@ def _settings(examples: int) -> settings:
 @contextmanager
 def _quiet_storage() -> Iterator[None]:
     """Keep Hypothesis from writing into the current directory, as it does without a database."""
+    # The setter has no getter, and what the user had set is theirs.
+    before = getattr(configuration, "__hypothesis_home_directory", None)
     with tempfile.TemporaryDirectory(prefix="ropespec-") as folder:
-        set_hypothesis_home_dir(folder)
+        configuration.set_hypothesis_home_dir(folder)
         try:
             yield
         finally:
-            set_hypothesis_home_dir(None)
+            configuration.set_hypothesis_home_dir(before)
 
 
 def _environment(session: Session) -> dict[str, str]:

@@ -20,6 +20,7 @@ from ropespec.conformance.judge.precision import (
 )
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.results import Status
 from ropespec.conformance.subject.session import Reply, Rotated, Session
 
 __all__ = ["FLUSHED", "Measured", "Trial", "Unfit", "unfit"]
@@ -97,13 +98,17 @@ class Trial:
         The subject.
     measured : Measured
         What has been found out about its precision.
-    replayed : bool
-        Whether a failure has been tried again on a fresh instance; once is enough.
+    untried : set of Status
+        What has not yet been tried again on a fresh instance, the first of each kind being enough;
+        empty where nothing can be started afresh.
+    worn : bool
+        Whether an error was seen to go away on a fresh instance, so that one is due after each.
     """
 
     session: Session
     measured: Measured = field(default_factory=Measured)
-    replayed: bool = False
+    untried: set[Status] = field(default_factory=lambda: {Status.FAIL, Status.ERROR})
+    worn: bool = False
 
     @property
     def profile(self) -> Profile:
@@ -116,7 +121,7 @@ class Trial:
         return Machine.of(self.profile.array, self.profile.device)
 
     def keywords(self, function: str) -> frozenset[str]:
-        """Which of interleaved, base and rotary_dim a function takes."""
+        """Which of interleaved, base, rotary_dim, out and device a function takes."""
         offer = self.session.offers.get(function)
         return offer.keywords if offer is not None else frozenset()
 
@@ -134,7 +139,7 @@ class Trial:
         """Call a function of the API, with the keywords it takes."""
         given = keywords or {}
         taken = self.keywords(function)
-        optional = {"interleaved", "base", "rotary_dim"}
+        optional = {"interleaved", "base", "rotary_dim", "device"}
         passed = {k: v for k, v in given.items() if k not in optional or k in taken}
         return self.session.call(function, arrays, keywords=passed)
 

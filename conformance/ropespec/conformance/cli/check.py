@@ -1,6 +1,7 @@
 """`ropespec check`: find out whether an implementation conforms."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,13 @@ from rich.text import Text
 
 from ropespec.conformance.cli.options import (
     claims_of,
+    deadline_option,
     profile_options,
     require_target,
     timeout_option,
 )
 from ropespec.conformance.cli.output import NARROW, Destination, console, deliver, writable
-from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
+from ropespec.conformance.cli.status import CONFORMS, FAILS, UNDECIDED, Unusable
 from ropespec.conformance.profile import ARRAYS
 from ropespec.conformance.report.document import document, documents
 from ropespec.conformance.report.progress import Progress
@@ -35,6 +37,7 @@ class _Request:
     seed: int
     full: bool
     only: tuple[str, ...]
+    deadline: float
 
     @property
     def limits(self) -> dict[str, Any]:
@@ -57,6 +60,7 @@ class _Request:
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write the whole verdict there.")
 @timeout_option
+@deadline_option
 def check_command(  # one parameter per option that is no claim
     *,
     target: str | None,
@@ -65,6 +69,7 @@ def check_command(  # one parameter per option that is no claim
     only: tuple[str, ...],
     json_file: str | None,
     timeout: float,
+    deadline: float,
     **options: Any,  # noqa: ANN401  # the profile options
 ) -> int:
     """Check an implementation of RoPE, clause by clause.
@@ -82,9 +87,10 @@ def check_command(  # one parameter per option that is no claim
     ropespec check my_kernels.rope:apply --interleaved --array torch --axes bhsd --dtype bfloat16
     ropespec check my_rope.py:apply --half --only ROT-7 --json verdict.json
 
-    Exit status: 0 conforms, 1 does not, 2 the call or the target is unusable.
+    Exit status: 0 conforms, 1 does not, 2 the call or the target is unusable, 3 the file of --json
+    could not be written, 4 nothing failed before the --deadline, but not all was checked.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
-    request = _Request(claims_of(options), timeout, seed, full, only)
+    request = _Request(claims_of(options), timeout, seed, full, only, deadline)
     source = require_target(target).path if target is not None else ""
     destination = writable(json_file, source)
     if only:
@@ -94,7 +100,15 @@ def check_command(  # one parameter per option that is no claim
     verdict = _judge(target, request)
     content = document(verdict, **request.limits)
     deliver(content, destination, lambda screen: print_report(screen, verdict, only=only))
-    return CONFORMS if verdict.conforms else FAILS
+    return _status([verdict])
+
+
+def _status(verdicts: Sequence[Verdict]) -> int:
+    if any(verdict.failures for verdict in verdicts):
+        return FAILS
+    if any(verdict.undecided for verdict in verdicts):
+        return UNDECIDED
+    return CONFORMS if verdicts and all(one.conforms for one in verdicts) else FAILS
 
 
 def _check_all(request: _Request, destination: Destination | None) -> int:
@@ -110,7 +124,7 @@ def _check_all(request: _Request, destination: Destination | None) -> int:
             screen.print(Text(f"{name} was not run: {reason}", style="yellow"), soft_wrap=True)
 
     deliver(documents(verdicts, not_run, **request.limits), destination, show)
-    return CONFORMS if verdicts and all(one.conforms for one in verdicts) else FAILS
+    return _status(verdicts)
 
 
 def _judge(target: str, request: _Request) -> Verdict:
@@ -119,7 +133,7 @@ def _judge(target: str, request: _Request) -> Verdict:
         from ropespec.conformance.opening import open_subject  # noqa: PLC0415  # see above
         from ropespec.conformance.runner import Plan, run  # noqa: PLC0415  # see above
 
-        plan = Plan(seed=request.seed, full=request.full, only=request.only)
+        plan = Plan(request.seed, request.full, request.only, request.deadline)
         try:
             with open_subject(target, request.claims, request.timeout) as session:
                 return run(session, plan, progress.on_result)

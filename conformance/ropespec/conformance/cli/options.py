@@ -1,5 +1,6 @@
 """What the commands take: a target, and the options that say what a subject claims."""
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.target import Target, parse
 from ropespec.spec.arguments import FLOAT_DTYPES
 
-__all__ = ["claims_of", "profile_options", "require_target", "timeout_option"]
+__all__ = ["claims_of", "deadline_option", "profile_options", "require_target", "timeout_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -95,6 +96,16 @@ timeout_option = click.option(
     help="Seconds for one call of an implementation; twice that, and at least 10, for its import.",
 )
 """The deadline of a command that calls implementations; see `opening.open_subject`."""
+
+deadline_option = click.option(
+    "--deadline",
+    type=float,
+    callback=_seconds,
+    default=math.inf,
+    metavar="S",
+    help="Seconds for the whole run; what is not checked by then is said.  [default: none]",
+)
+"""The deadline of a whole run; see `runner.Plan`."""
 
 
 def profile_options(function: Command) -> Command:

@@ -4,6 +4,7 @@
 1: the subject does not conform.
 2: the call or the target is unusable; one line on standard error says why.
 3: something was found, and the file of `--json` could not be written; the report says what.
+4: nothing failed, but the deadline of the run left something unchecked.
 130: interrupted from the keyboard.
 """
 
@@ -13,6 +14,7 @@ __all__ = [
     "CONFORMS",
     "FAILS",
     "INTERRUPTED",
+    "UNDECIDED",
     "UNDELIVERED",
     "UNUSABLE",
     "Undelivered",
@@ -23,6 +25,7 @@ CONFORMS = 0
 FAILS = 1
 UNUSABLE = 2
 UNDELIVERED = 3
+UNDECIDED = 4
 INTERRUPTED = 130
 
 

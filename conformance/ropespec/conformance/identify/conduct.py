@@ -135,7 +135,7 @@ def values(view: View) -> Iterator[Diagnosis]:
         yield named("not linear", 0.5)
     if view.value(Name.CONTAINMENT) == "spreads":
         yield named("NaN spreads", 0.9)
-    refused = any(id_.startswith("ROT-18.") for id_ in view.failed)
+    refused = any(id_.startswith("ROT-18.") for id_ in view.failed | view.raised)
     if refused and view.value(Name.EMPTY) not in (None, "works"):
         yield named("empty input refused", 0.9)
 
@@ -155,7 +155,7 @@ def gradient(view: View) -> Iterator[Diagnosis]:
     }
     found = view.value(Name.GRADIENT)
     exact = (view.value(Name.ANGLES) or ("exact",))[0] == "exact"
-    alone = all(id_.startswith(_GRADIENTS) for id_ in view.failed)
+    alone = all(id_.startswith(_GRADIENTS) for id_ in view.failed | view.raised)
     if found in words and (found != "wrong" or (exact and alone)):
         key, certainty = words[found]
         yield named(key, certainty)
@@ -231,7 +231,8 @@ def others(view: View) -> Iterator[Diagnosis]:
     for function, word in found.items():
         if word == "odd width":
             key, clause = _ODD_WIDTH[function]
-            if view.claimed.refusals or any(id_.startswith(clause) for id_ in view.failed):
+            seen = view.failed | view.raised
+            if view.claimed.refusals or any(id_.startswith(clause) for id_ in seen):
                 yield named(key, 0.9)
         elif (function, word) in _OWN:
             yield named(_OWN[function, word], 0.9, f"{function}: {word}")

@@ -7,7 +7,7 @@ from ropespec.conformance.identify.conduct import at_least
 from ropespec.conformance.identify.facts import Diagnosis, Identification, Name
 from ropespec.conformance.identify.view import NEITHER, View
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.results import CheckResult
+from ropespec.conformance.results import CheckResult, Status
 
 __all__ = ["diagnose"]
 
@@ -40,17 +40,19 @@ def diagnose(
         The surest first; mistakes that cannot be told apart share their certainty. One with the
         name `unknown` if checks failed and nothing fits; empty if nothing is wrong.
     """
-    failed = frozenset(result.id for result in results if not result.status.conforms)
-    if results and not failed:
+    failed = frozenset(result.id for result in results if result.status is Status.FAIL)
+    raised = frozenset(result.id for result in results if result.status is Status.ERROR)
+    if results and not failed | raised:
         return ()
-    stateful = "ROT-19.walk" in failed or any(result.stateful for result in results)
-    view = View(identification, profile, failed, stateful)
+    wrong = (result for result in results if result.id in failed)
+    stateful = "ROT-19.walk" in failed or any(result.stateful for result in wrong)
+    view = View(identification, profile, failed, raised, stateful)
     found = _unique(item for rule in _final(view) or _RULES for item in rule(view))
     if all(item.certainty <= NEITHER for item in found):
         found += at_least(view)
     if found:
         return tuple(sorted(found, key=lambda item: -item.certainty))
-    return (_unknown(view),) if failed else ()
+    return (_unknown(view),) if failed | raised else ()
 
 
 def _final(view: View) -> tuple[structure.Rule, ...]:
@@ -75,6 +77,6 @@ def _unknown(view: View) -> Diagnosis:
         nearest = f"the {view.value(Name.PAIRING)} rotation"
         if (base := view.value(Name.BASE)) is not None:
             nearest += f" of base {base:g}"
-    first = min(view.failed)
+    first = min(view.failed or view.raised)
     sentence = f"unknown, nearest is {nearest}; {first} fails for another reason"
     return Diagnosis("", "unknown", sentence, 0.0)

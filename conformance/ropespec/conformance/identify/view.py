@@ -25,7 +25,9 @@ class View:
     claimed : Profile
         What it claims.
     failed : frozenset of str
-        Ids of failed checks.
+        Ids of checks that judged numbers and found them wrong.
+    raised : frozenset of str
+        Ids of checks in which it raised: evidence that it raises there, and of nothing else.
     stateful : bool
         Whether a check has shown that calls depend on the calls before them.
     """
@@ -33,6 +35,7 @@ class View:
     found: Identification
     claimed: Profile
     failed: frozenset[str]
+    raised: frozenset[str] = frozenset()
     stateful: bool = False
 
     def value(self, name: Name) -> Any:  # noqa: ANN401  # as Fact.value

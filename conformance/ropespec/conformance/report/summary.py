@@ -94,6 +94,8 @@ def verdict_lines(verdict: Verdict, *, only: Sequence[str] = ()) -> tuple[Text, 
         One line per thing known; the verdict itself is the last.
     """
     lines = [Text(_precision(dtype, name)) for dtype, name in verdict.precision_by_dtype.items()]
+    if cut := sum(result.cut for result in verdict.checks):
+        lines.append(Text(f"it is slow: {cut} checks drew fewer cases than usual (--full: all)"))
     rows = [row for row in clause_rows(verdict.checks) if row.status is not Status.SKIP]
     failed = [row for row in rows if not row.status.conforms]
     limited = f" (checked only: {', '.join(only)})" if only else ""
@@ -101,6 +103,10 @@ def verdict_lines(verdict: Verdict, *, only: Sequence[str] = ()) -> tuple[Text, 
         count = f"{len(failed)} of {len(rows)} clauses fail"
         line = f"does not conform: {count}, see first {verdict.failures[0].clause}"
         return (*lines, Text(line + limited, style="bold red"))
+    if verdict.overdue:
+        left = len(rows), verdict.overdue
+        line = "undecided: {} clauses checked and none failed, {} checks were not run in time"
+        return (*lines, Text(line.format(*left) + limited, style="bold yellow"))
     if not rows:
         return (*lines, Text("does not conform: nothing was checked" + limited, style="bold red"))
     line = f"conforms{limited}: {len(rows)} {'clause' if len(rows) == 1 else 'clauses'} checked"

@@ -1,0 +1,180 @@
+"""Limits of a run: errors, state, slowness, deadlines, and what is left as it was."""
+
+import math
+import time
+
+import pytest
+from hypothesis import configuration
+
+from ropespec.conformance.cli import main
+from ropespec.conformance.opening import open_subject
+from ropespec.conformance.report import summary
+from ropespec.conformance.report.progress import Progress
+from ropespec.conformance.report.screen import Screen
+from ropespec.conformance.results import Status
+from ropespec.conformance.runner import Plan, run
+
+RIGHT = """
+import os, time
+import numpy as np
+
+calls = []
+
+
+def right(x, positions):
+    d = x.shape[-1]
+    angle = positions[..., None] * 10000.0 ** (-np.arange(0, d, 2) / d)
+    cos, sin = np.cos(angle)[:, :, None], np.sin(angle)[:, :, None]
+    a, b = x[..., : d // 2], x[..., d // 2 :]
+    return np.concatenate([a * cos - b * sin, a * sin + b * cos], -1).astype(x.dtype)
+
+
+"""
+RAISES_LATE = """
+def f(x, positions):
+    calls.append(1)
+    if len(calls) > {after}:
+        raise RuntimeError("cache full")
+    return right(x, positions)
+"""
+SLOW = """
+def f(x, positions):
+    time.sleep(0.05)
+    return right(x, positions)
+"""
+STRICT = """
+def f(x, positions):
+    with np.errstate(all="raise"):
+        return right(x, positions)
+"""
+
+
+def verdict_on(tmp_path, source, *only, **plan):
+    """Run the suite on a function written to a file."""
+    path = tmp_path / "mine.py"
+    path.write_text(RIGHT + source, encoding="utf-8")
+    with open_subject(f"{path}:f", {"layouts": [False]}, 30.0) as session:
+        return run(session, Plan(only=only, **plan))
+
+
+def test_an_error_after_many_calls_is_no_evidence_of_anything_else(tmp_path):
+    """A right subject whose cache fills up raises; no mistake of its numbers is named."""
+    verdict = verdict_on(tmp_path, RAISES_LATE.format(after=150), "ROT")
+    failed = [result for result in verdict.checks if not result.status.conforms]
+
+    assert {result.status for result in failed} == {Status.ERROR}
+    assert failed[0].stateful
+    assert "a call before it is to blame" in failed[0].message
+    assert [item.name for item in verdict.diagnosis] == ["it raises"]
+    assert "cache full" in verdict.diagnosis[0].sentence
+
+
+def test_an_error_that_goes_away_is_followed_by_a_fresh_start(tmp_path):
+    """The checks after it judge numbers again, instead of repeating one error to the end."""
+    verdict = verdict_on(tmp_path, RAISES_LATE.format(after=150), "ROT")
+    statuses = [result.status for result in verdict.checks if result.status is not Status.SKIP]
+    first = statuses.index(Status.ERROR)
+
+    assert Status.PASS in statuses[first + 1 :]
+
+
+def test_an_error_of_arithmetic_is_named_an_error(tmp_path):
+    """np.errstate(all="raise") raises for infinities: that is what the report says of it."""
+    verdict = verdict_on(tmp_path, STRICT, "ROT-10", "ROT-16", "ROT-1")
+
+    assert [item.name for item in verdict.diagnosis] == ["it raises"]
+    assert "FloatingPointError" in verdict.diagnosis[0].sentence
+
+
+def test_a_deadline_leaves_the_rest_undecided(tmp_path, monkeypatch, capsys):
+    """Nothing failed and not all was checked: neither conforms nor does not, and status 4."""
+    verdict = verdict_on(tmp_path, SLOW, "ROT", deadline=0.2)
+
+    assert verdict.undecided
+    assert not verdict.conforms
+    assert not verdict.failures
+    assert verdict.overdue > 0
+    assert "the deadline of 0.2 s had passed" in verdict.checks[-1].message
+
+    monkeypatch.chdir(tmp_path)
+    words = ["check", "mine.py:f", "--half", "--only", "ROT", "--deadline", "0.2"]
+    assert main(words) == 4
+    assert "undecided: " in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_failure_counts_whatever_the_deadline(tmp_path):
+    """What failed before the deadline decides."""
+    wrong = "def f(x, positions):\n    time.sleep(0.05)\n    return -right(x, positions)\n"
+    verdict = verdict_on(tmp_path, wrong, "ROT-1", "ROT-10", deadline=0.2)
+
+    assert verdict.failures
+    assert not verdict.undecided
+
+
+def test_a_slow_subject_is_judged_on_fewer_cases_and_the_report_says_so(tmp_path, monkeypatch):
+    """A check stops drawing when it has taken long; at least two cases are judged."""
+    monkeypatch.setattr("ropespec.conformance.runner.PATIENCE", 0.2)
+    verdict = verdict_on(tmp_path, SLOW, "ROT-10", "ROT-11")
+
+    assert verdict.conforms
+    assert all(result.cut and 2 <= result.examples <= 8 for result in verdict.checks)
+    assert any("drew fewer cases" in line.plain for line in summary.verdict_lines(verdict))
+
+
+def test_a_full_run_waits_for_every_case(tmp_path, monkeypatch):
+    """`--full` cuts nothing."""
+    monkeypatch.setattr("ropespec.conformance.runner.PATIENCE", 0.0)
+    verdict = verdict_on(tmp_path, "f = right\n", "ROT-10", full=True)
+
+    assert not any(result.cut for result in verdict.checks)
+    assert verdict.checks[0].examples > 24
+
+
+def test_the_home_of_hypothesis_is_left_as_it_was(tmp_path):
+    """A project that sets one keeps it."""
+    home = getattr(configuration, "__hypothesis_home_directory", None)
+    configuration.set_hypothesis_home_dir(tmp_path)
+    try:
+        verdict_on(tmp_path, "f = right\n", "ROT-10")
+        assert getattr(configuration, "__hypothesis_home_directory") == tmp_path
+    finally:
+        configuration.set_hypothesis_home_dir(home)
+
+
+def test_whatever_identification_meets_the_verdict_stands(tmp_path, monkeypatch):
+    """An error of ours while a mistake is searched costs the name and nothing else."""
+
+    def broken(_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("ropespec.conformance.runner.identify", broken)
+    verdict = verdict_on(tmp_path, "def f(x, p):\n    return -right(x, p)\n", "ROT-10")
+
+    assert verdict.failures
+    assert verdict.diagnosis == ()
+
+
+def test_long_silence_is_broken_where_no_terminal_is(capsys, monkeypatch):
+    """A line every few seconds says that work goes on, and where it is."""
+    monkeypatch.setattr("ropespec.conformance.report.progress.PULSE", 0.01)
+    with Progress(Screen(), "mine.py:f"):
+        end = time.monotonic() + 30
+        out = ""
+        while "mine.py:f: loading," not in out and time.monotonic() < end:
+            out += capsys.readouterr().out
+            time.sleep(0.01)
+
+    assert "ropespec: loading mine.py:f ..." in out
+    assert "mine.py:f: loading," in out
+
+
+@pytest.mark.parametrize("value", ["nan", "0"])
+def test_the_deadline_of_a_run_is_a_number_above_zero(value, capsys):
+    """As that of a call."""
+    assert main(["check", "numpy", "--deadline", value]) == 2
+    assert "must be a number above 0" in capsys.readouterr().err
+
+
+def test_no_deadline_is_the_default():
+    """A run ends by itself."""
+    assert Plan().deadline == math.inf
