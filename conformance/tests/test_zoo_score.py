@@ -8,8 +8,9 @@ from click.testing import CliRunner
 
 from ropespec.conformance import zoo as package
 from ropespec.conformance.cli.zoo import zoo_command
+from ropespec.conformance.results import Diagnosis
 from ropespec.conformance.zoo import Right, Wrong, zoo
-from ropespec.conformance.zoo.score import Score, Scored, score
+from ropespec.conformance.zoo.score import Score, Scored, _is_named, score
 
 PLANTED = Path(__file__).parent / "subjects" / "planted.py"
 CLAIMS = {"interleaved": True}
@@ -63,6 +64,22 @@ def test_what_kills_is_named_and_timed(small):
     assert 0 < caught.first_failure <= caught.seconds
     assert caught.named is False
     assert (missed.failed, missed.named, missed.first_failure) == ((), None, None)
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "named"),
+    [
+        ("L1", ("L1", ""), True),
+        ("history", ("", "history"), True),
+        ("L1", ("", "wrong pairing"), False),
+        ("history", ("", "unknown"), False),
+        ("", ("", "unknown"), False),
+        ("", ("", "history"), False),
+    ],
+)
+def test_a_name_counts_only_where_it_is_the_entrys_own(own, given, named):
+    """`unknown` is never a name, and an entry that has none cannot be named."""
+    assert _is_named(own, (Diagnosis(*given, "A sentence.", 0.9),)) is named
 
 
 def item(name, *failed, named=True, is_wrong=True):

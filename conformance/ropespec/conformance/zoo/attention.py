@@ -86,7 +86,7 @@ def mask_discarded(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noq
     return mixed(q, softmax(s), v)
 
 
-@wrong("", "True in the mask forbids.", "ATT-2.value", **ATT)
+@wrong("mask inverted", "True in the mask forbids.", "ATT-2.value", **ATT)
 def mask_inverted(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Read the mask of another framework."""
     mask = given.get("mask")
@@ -140,7 +140,7 @@ def keys_turned_backwards(q: Array, k: Array, v: Array, **given: Any) -> Answer:
     return attend(q, s, v, given)
 
 
-@wrong("", "Keys are not turned.", "ATT-3.shift", **ATT)
+@wrong("query or key not turned", "Keys are not turned.", "ATT-3.shift", **ATT)
 def keys_unturned(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Rotate queries alone."""
     return attend(
@@ -180,7 +180,12 @@ def softmax_without_its_sum(q: Array, k: Array, v: Array, **given: Any) -> Answe
     return mixed(q, np.exp(np.where(allowed(given, s.shape), s, -np.inf)), v)
 
 
-@wrong("", "Query head h attends with key head h mod G.", "ATT-4.groups", **ATT)
+@wrong(
+    "heads mapped to other groups",
+    "Query head h attends with key head h mod G.",
+    "ATT-4.groups",
+    **ATT,
+)
 def key_heads_in_turns(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Tile the key heads instead of repeating them."""
     times = q.shape[2] // k.shape[2]

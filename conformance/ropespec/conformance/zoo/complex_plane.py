@@ -27,7 +27,7 @@ def _parts(x: Array) -> Array:
 
 
 @wrong(
-    "",
+    "wrong pairing",
     "A complex number is read from the two halves.",
     "CPLX-8.to-complex",
     "CPLX-8.reference",
@@ -42,7 +42,7 @@ def halves_to_complex(x: Array) -> Array:
 
 
 @wrong(
-    "",
+    "left de-interleaved",
     "Real parts are put before imaginary parts.",
     "CPLX-8.from-complex",
     "CPLX-8.reference-back",
@@ -54,7 +54,7 @@ def halves_from_complex(z: Array) -> Array:
 
 
 @wrong(
-    "",
+    "direction reversed",
     "The product is that of the conjugate.",
     "ROT-8.value",
     offers="apply_rotary_complex",
@@ -72,7 +72,13 @@ def _dense(positions: Array, dim: int, base: float, *, interleaved: bool) -> Arr
     return np.ascontiguousarray(turned.swapaxes(-1, -2))
 
 
-@wrong("", "The matrix is transposed.", "ROT-3.matrix", offers="rotation_matrix", layouts=(True,))
+@wrong(
+    "direction reversed",
+    "The matrix is transposed.",
+    "ROT-3.matrix",
+    offers="rotation_matrix",
+    layouts=(True,),
+)
 def transposed_matrix(
     positions: Array, dim: int, *, interleaved: bool, base: float = 10000.0
 ) -> Array:
@@ -81,7 +87,10 @@ def transposed_matrix(
 
 
 @wrong(
-    "", "The half-split matrix is the interleaved one.", "ROT-4.matrix", offers="rotation_matrix"
+    "wrong pairing",
+    "The half-split matrix is the interleaved one.",
+    "ROT-4.matrix",
+    offers="rotation_matrix",
 )
 def matrix_of_the_other_layout(
     positions: Array, dim: int, *, interleaved: bool, base: float = 10000.0
@@ -91,7 +100,12 @@ def matrix_of_the_other_layout(
     return _dense(positions, dim, base, interleaved=True)
 
 
-@wrong("", "The matrix multiplies from the right.", "ROT-3.value", offers="apply_rotary_dense")
+@wrong(
+    "direction reversed",
+    "The matrix multiplies from the right.",
+    "ROT-3.value",
+    offers="apply_rotary_dense",
+)
 def dense_from_the_right(
     x: Array, positions: Array, *, interleaved: bool, base: float = 10000.0
 ) -> Array:

@@ -42,7 +42,7 @@ def overwrites_x(x: Array, positions: Array) -> Array:
     return y
 
 
-@wrong("", "positions are overwritten.", "ROT-17.unwritten")
+@wrong("positions overwritten", "positions are overwritten.", "ROT-17.unwritten")
 def overwrites_positions(x: Array, positions: Array) -> Array:
     """Count on in the caller's array."""
     y = rope(x, positions)
@@ -50,7 +50,11 @@ def overwrites_positions(x: Array, positions: Array) -> Array:
     return y
 
 
-@wrong("", "The result is x itself when all positions are zero.", "ROT-17.unwritten")
+@wrong(
+    "result shares memory with x",
+    "The result is x itself when all positions are zero.",
+    "ROT-17.unwritten",
+)
 def returns_x_at_zero(x: Array, positions: Array) -> Array:
     """Save a copy."""
     return rope(x, positions) if positions.any() else x
@@ -62,7 +66,7 @@ def promoted(x: Array, positions: Array) -> Array:
     return rope(x.astype(np.float32), positions)
 
 
-@wrong("", "The result is a list.", "ROT-17.dtype")
+@wrong("no array", "The result is a list.", "ROT-17.dtype")
 def not_an_array(x: Array, positions: Array) -> Any:  # noqa: ANN401  # the mistake itself
     """Return nested lists."""
     return rope(x, positions).tolist()
@@ -74,7 +78,9 @@ def swapped_axes(x: Array, positions: Array) -> Array:
     return np.ascontiguousarray(rope(x, positions).transpose(0, 2, 1, 3))
 
 
-@wrong("", "NaN reaches other pairs: a dense product adds 0 * NaN.", "ROT-16.not-a-number")
+@wrong(
+    "NaN spreads", "NaN reaches other pairs: a dense product adds 0 * NaN.", "ROT-16.not-a-number"
+)
 def nan_spreads(x: Array, positions: Array) -> Array:
     """Add zero times everything."""
     with np.errstate(invalid="ignore"):
@@ -82,7 +88,7 @@ def nan_spreads(x: Array, positions: Array) -> Array:
         return y.astype(x.dtype)
 
 
-@wrong("", "A zero-length axis raises.", "ROT-18.empty")
+@wrong("empty input refused", "A zero-length axis raises.", "ROT-18.empty")
 def refuses_empty(x: Array, positions: Array) -> Array:
     """Ask for the largest position of an empty array."""
     positions.max()
@@ -91,7 +97,11 @@ def refuses_empty(x: Array, positions: Array) -> Array:
     return rope(x, positions)
 
 
-@wrong("", "Strided positions are read as contiguous memory.", "ROT-19.strides")
+@wrong(
+    "strided positions misread",
+    "Strided positions are read as contiguous memory.",
+    "ROT-19.strides",
+)
 def strides_of_positions_ignored(x: Array, positions: Array) -> Array:
     """Read the positions one after the other from the first on, whatever their strides."""
     steps = (positions.shape[-1] * positions.itemsize, positions.itemsize)
@@ -116,7 +126,7 @@ def gain(x: Array, positions: Array) -> Array:
     return (rope(x, positions) * np.float32(1.1386)).astype(x.dtype)
 
 
-@wrong("", "x is normalised to its own length.", "ROT-15.linear")
+@wrong("x normalised", "x is normalised to its own length.", "ROT-15.linear")
 def normalised(x: Array, positions: Array) -> Array:
     """Divide by the norm."""
     y = rope(x, positions)
@@ -124,20 +134,26 @@ def normalised(x: Array, positions: Array) -> Array:
     return (y / np.where(length == 0, 1, length)).astype(x.dtype)
 
 
-@wrong("", "Large components are clipped.", "ROT-15.linear", "ROT-10.identity", "PROJ-4.folded")
+@wrong(
+    "large components clipped",
+    "Large components are clipped.",
+    "ROT-15.linear",
+    "ROT-10.identity",
+    "PROJ-4.folded",
+)
 def clipped(x: Array, positions: Array) -> Array:
     """Saturate at 3."""
     with np.errstate(invalid="ignore"):
         return np.clip(rope(x, positions), -3, 3)
 
 
-@wrong("", "It raises.", "ROT-17.dtype")
+@wrong("it raises", "It raises.", "ROT-17.dtype")
 def raises(x: Array, positions: Array) -> Array:
     """Give up."""
     raise RuntimeError(f"no kernel for {x.shape} at {positions.shape}")
 
 
-@wrong("", "It never returns.", "FREQ-2.read-off")
+@wrong("it hangs", "It never returns.", "FREQ-2.read-off")
 def hangs(x: Array, positions: Array) -> Array:
     """Wait."""
     while True:
@@ -145,14 +161,18 @@ def hangs(x: Array, positions: Array) -> Array:
     return rope(x, positions)
 
 
-@wrong("", "It aborts its process.", "FREQ-2.read-off")
+@wrong("it crashes", "It aborts its process.", "FREQ-2.read-off")
 def aborts(x: Array, positions: Array) -> Array:
     """Call abort."""
     os.abort()
     return rope(x, positions)
 
 
-@wrong("", "One buffer holds the results of all calls of a shape.", "ROT-17.unwritten")
+@wrong(
+    "result overwritten by the next",
+    "One buffer holds the results of all calls of a shape.",
+    "ROT-17.unwritten",
+)
 class OneBuffer:
     """A result that the next call overwrites."""
 

@@ -65,7 +65,8 @@ class Wrong:
     target : str
         What `ropespec check` takes.
     catalogue : str
-        Id in the catalogue of real defects; empty for one that is not in it.
+        The name that its diagnosis must have: an id of the catalogue of real defects, else words;
+        empty where no name is known for it, so that none that is given counts as right.
     sentence : str
         The mistake.
     killed_by : tuple of str
@@ -141,7 +142,7 @@ def wrong(
     Parameters
     ----------
     catalogue : str
-        Id in the catalogue, or "".
+        Id in the catalogue, else the name that its diagnosis must have, or "".
     sentence : str
         The mistake.
     *killed_by : str

@@ -55,7 +55,12 @@ _wrong(
     head_dims=(16, 32),
 )
 _wrong("graph_in_the_cache", "G4", "The cached table keeps its graph.", *GRADIENT, **NEAR)
-_wrong("cotangent_read_as_contiguous", "", "The strides of the cotangent are ignored.", *GRADIENT)
+_wrong(
+    "cotangent_read_as_contiguous",
+    "strided cotangent misread",
+    "The strides of the cotangent are ignored.",
+    *GRADIENT,
+)
 _wrong(
     "autocast_angles",
     "D5",
@@ -118,77 +123,77 @@ _right(
 _TORCH, _JAX, _CALLS = "torch_transforms", "jax_transforms", "torch_calls"
 _wrong(
     "torch_jvp_backwards",
-    "",
+    "tangent wrong",
     "In forward mode the tangent turns by -m.",
     "ROT-24.jvp",
     module=_TORCH,
 )
 _wrong(
     "torch_map_of_one_row",
-    "",
+    "batching rule wrong",
     "The batching rule forgets that positions are mapped.",
     "ROT-24.vmap",
     module=_TORCH,
 )
 _wrong(
     "torch_backward_in_numbers",
-    "",
+    "gradient without a history",
     "The gradient is right and has no history.",
     "ROT-20.second",
     module=_TORCH,
 )
 _wrong(
     "torch_compiled_path",
-    "",
+    "other numbers when compiled",
     "Where the compiler looks, tokens are counted from 0.",
     "ROT-24.compiled",
     module=_TORCH,
 )
 _wrong(
     "torch_writes_behind_autograd",
-    "",
+    "written behind autograd",
     "out is written where autograd does not see it.",
     "ROT-23.gradient",
     module=_TORCH,
 )
 _wrong(
     "torch_tables_learned",
-    "",
+    "gradient into the tables",
     "A gradient flows into the tables given.",
     "ROT-22.constant",
     module=_TORCH,
 )
 _wrong(
     "torch_tables_not_conjugated",
-    "",
+    "gradient by tables",
     "By tables given, the backward pass turns forward.",
     "ROT-22.gradient",
     module=_TORCH,
 )
 _wrong(
     "torch_in_place_without_gradient",
-    "",
+    "otherwise without a gradient",
     "x is overwritten where no gradient is recorded.",
     "ROT-17.unrecorded",
     module=_CALLS,
 )
 _wrong(
     "torch_tables_of_the_latest_call",
-    "",
+    "tables of another call",
     "The step back turns by the positions of the latest call.",
     "ROT-20.two-calls",
     module=_CALLS,
 )
 _wrong(
     "torch_turns_the_cotangent_itself",
-    "",
+    "cotangent overwritten",
     "The cotangent is turned in place.",
     "ROT-20.unwritten",
     module=_CALLS,
 )
 _wrong(
     "torch_gradient_of_row_0",
-    "",
+    "gradient of one row",
     "The gradient of all rows is turned by the positions of row 0.",
     *GRADIENT,
     module=_CALLS,
@@ -203,21 +208,21 @@ _wrong(
 )
 _wrong(
     "jax_map_of_one_row",
-    "",
+    "batching rule wrong",
     "The batching rule of JAX forgets that positions are mapped.",
     "ROT-24.vmap",
     module=_JAX,
 )
 _wrong(
     "jax_backward_in_numbers",
-    "",
+    "gradient without a history",
     "The gradient stops at its cotangent.",
     "ROT-20.second",
     module=_JAX,
 )
 _wrong(
     "jax_traced_path",
-    "",
+    "other numbers when compiled",
     "Where positions are traced, tokens are counted from 0.",
     "ROT-24.compiled",
     module=_JAX,

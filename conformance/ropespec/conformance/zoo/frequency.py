@@ -84,13 +84,15 @@ def index_from_1(x: Array, positions: Array) -> Array:
     return _with(x, positions, 10000.0 ** (-2 * _index(x) - 2 / x.shape[-1]))
 
 
-@wrong("", "All pairs turn by one scalar theta.", "FREQ-2.read-off", "ERR-1.printed")
+@wrong(
+    "one scalar theta", "All pairs turn by one scalar theta.", "FREQ-2.read-off", "ERR-1.printed"
+)
 def one_scalar_theta(x: Array, positions: Array) -> Array:
     """Theta = 1 for every pair, as documents print it in two dimensions."""
     return _with(x, positions, np.ones(x.shape[-1] // 2))
 
 
-@wrong("", "The frequencies are in reverse order.", "FREQ-5.order")
+@wrong("frequencies reversed", "The frequencies are in reverse order.", "FREQ-5.order")
 def reversed_order(x: Array, positions: Array) -> Array:
     """The first pair is the slowest."""
     return _with(x, positions, 10000.0 ** (-2 * _index(x))[::-1])

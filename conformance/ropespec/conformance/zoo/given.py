@@ -22,19 +22,31 @@ def turned(x: Array, cos: Array, sin: Array, *, pairs: bool = False) -> Array:
     return np.concatenate([front, x[..., r:]], axis=-1)
 
 
-@wrong("", "The tables are read with the sign of sin changed.", "ROT-22.value", offers=OFFERS)
+@wrong(
+    "direction reversed",
+    "The tables are read with the sign of sin changed.",
+    "ROT-22.value",
+    offers=OFFERS,
+)
 def tables_backwards(x: Array, cos: Array, sin: Array) -> Array:
     """Turn clockwise."""
     return turned(x, cos, -sin)
 
 
-@wrong("", "The tables given turn the pairs of the other layout.", "ROT-22.value", offers=OFFERS)
+@wrong(
+    "wrong pairing",
+    "The tables given turn the pairs of the other layout.",
+    "ROT-22.value",
+    offers=OFFERS,
+)
 def tables_in_other_layout(x: Array, cos: Array, sin: Array) -> Array:
     """Turn neighbours where halves are claimed."""
     return turned(x, cos, sin, pairs=True)
 
 
-@wrong("", "Tables are made anew, for positions from 0.", "ROT-22.value", offers=OFFERS)
+@wrong(
+    "tables ignored", "Tables are made anew, for positions from 0.", "ROT-22.value", offers=OFFERS
+)
 def tables_ignored(x: Array, cos: Array, sin: Array) -> Array:
     """Take no more than the width from the tables."""
     del sin
@@ -42,20 +54,35 @@ def tables_ignored(x: Array, cos: Array, sin: Array) -> Array:
     return turned(x, *table(counted, 2 * cos.shape[-1]))
 
 
-@wrong("", "Tables are brought back to the unit circle.", "ROT-22.scaled", offers=OFFERS)
+@wrong(
+    "tables brought to the unit circle",
+    "Tables are brought back to the unit circle.",
+    "ROT-22.scaled",
+    offers=OFFERS,
+)
 def tables_normalised(x: Array, cos: Array, sin: Array) -> Array:
     """Divide by hypot(C, S)."""
     size = np.hypot(cos.astype(np.float64), sin.astype(np.float64))
     return turned(x, cos / size, sin / size)
 
 
-@wrong("", "The tables of the first row turn all rows.", "ROT-22.rows", offers=OFFERS)
+@wrong(
+    "tables of one row for all",
+    "The tables of the first row turn all rows.",
+    "ROT-22.rows",
+    offers=OFFERS,
+)
 def tables_of_one_row(x: Array, cos: Array, sin: Array) -> Array:
     """Drop the batch axis of the tables."""
     return turned(x, *(part[0] if part.ndim == 3 else part for part in (cos, sin)))
 
 
-@wrong("", "Components beyond the width of the tables are zero.", "ROT-22.tail", offers=OFFERS)
+@wrong(
+    "wrong end turns, or tail dropped",
+    "Components beyond the width of the tables are zero.",
+    "ROT-22.tail",
+    offers=OFFERS,
+)
 def tables_without_tail(x: Array, cos: Array, sin: Array) -> Array:
     """Write the turned part into zeros."""
     y, r = np.zeros_like(x), 2 * cos.shape[-1]
@@ -64,7 +91,7 @@ def tables_without_tail(x: Array, cos: Array, sin: Array) -> Array:
 
 
 @wrong(
-    "",
+    "dtype of the tables",
     "The result has the dtype of the tables.",
     "ROT-22.dtype",
     offers=OFFERS,
@@ -76,7 +103,12 @@ def tables_promote(x: Array, cos: Array, sin: Array) -> Array:
     return turned(x.astype(common), cos, sin)
 
 
-@wrong("", "The sign of sin is changed in the caller's table.", "ROT-22.unwritten", offers=OFFERS)
+@wrong(
+    "tables overwritten",
+    "The sign of sin is changed in the caller's table.",
+    "ROT-22.unwritten",
+    offers=OFFERS,
+)
 def tables_overwritten(x: Array, cos: Array, sin: Array) -> Array:
     """Negate in place, and forget to undo it."""
     sin *= -1
@@ -84,7 +116,7 @@ def tables_overwritten(x: Array, cos: Array, sin: Array) -> Array:
 
 
 @wrong(
-    "",
+    "tables not checked",
     "One row of the tables is stretched over all tokens.",
     "ROT-22.refused",
     offers=OFFERS,

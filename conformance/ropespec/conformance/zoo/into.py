@@ -22,7 +22,11 @@ __all__ = [
 Array = NDArray[Any]
 
 
-@wrong("", "The second half is made from the first already turned.", "ROT-23.in-place")
+@wrong(
+    "overwritten operand in place",
+    "The second half is made from the first already turned.",
+    "ROT-23.in-place",
+)
 def first_half_overwritten(x: Array, positions: Array, out: Array | None = None) -> Array:
     """Write one half before the other is made: right unless out is x."""
     y = np.empty_like(x) if out is None else out
@@ -33,7 +37,11 @@ def first_half_overwritten(x: Array, positions: Array, out: Array | None = None)
     return y
 
 
-@wrong("", "In place, the halves of a single token are made one by one.", "ROT-23.in-place")
+@wrong(
+    "overwritten operand in place",
+    "In place, the halves of a single token are made one by one.",
+    "ROT-23.in-place",
+)
 def one_token_overwritten(x: Array, positions: Array, out: Array | None = None) -> Array:
     """Take the way that is wrong in place for single tokens only."""
     single = x.shape[1] == 1
@@ -41,14 +49,14 @@ def one_token_overwritten(x: Array, positions: Array, out: Array | None = None) 
     return y
 
 
-@wrong("", "out is taken and ignored.", "ROT-23.out")
+@wrong("out not written as asked", "out is taken and ignored.", "ROT-23.out")
 def ignores_out(x: Array, positions: Array, out: Array | None = None) -> Array:
     """Return a new array."""
     del out
     return rope(x, positions)
 
 
-@wrong("", "out is written as if it were contiguous.", "ROT-23.out")
+@wrong("out not written as asked", "out is written as if it were contiguous.", "ROT-23.out")
 def fills_the_gaps(x: Array, positions: Array, out: Array | None = None) -> Array:
     """Write to the address of out in the order of a new array."""
     y = rope(x, positions)
@@ -69,7 +77,11 @@ def writes_into_x(x: Array, positions: Array, out: Array | None = None) -> Array
     return out
 
 
-@wrong("", "An out that overlaps x in part is written token by token.", "ROT-23.refused")
+@wrong(
+    "unfit out accepted",
+    "An out that overlaps x in part is written token by token.",
+    "ROT-23.refused",
+)
 def out_by_tokens(x: Array, positions: Array, out: Array | None = None) -> Array:
     """Turn one token after the other: right unless out lies one head further."""
     y = np.empty_like(x) if out is None else out

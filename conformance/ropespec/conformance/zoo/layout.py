@@ -118,7 +118,7 @@ def clockwise(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "lost minus",
     "The minus of -sin is lost: the block is symmetric.",
     "ROT-11.norm",
     "ROT-2.complex",
@@ -199,7 +199,7 @@ def flat_heads(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "some pairs turned otherwise",
     "The last block has (sin, cos) in the row of (cos, -sin), as document 002 prints it.",
     "ERR-1.printed",
     "ROT-11.norm",

@@ -67,7 +67,7 @@ def partner_in_the_tail(x: Array, positions: Array) -> Array:
     return y
 
 
-@wrong("", "The tail comes back halved.", "ROT-14.tail", **PART)
+@wrong("tail scaled", "The tail comes back halved.", "ROT-14.tail", **PART)
 def tail_halved(x: Array, positions: Array) -> Array:
     """Scale what must pass through."""
     return np.concatenate([rope(x[..., :8], positions), x[..., 8:] * x.dtype.type(0.5)], axis=-1)

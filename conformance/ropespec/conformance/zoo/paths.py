@@ -54,7 +54,7 @@ def last_token_unturned(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "turned by the position of another",
     "Row 1 of the batch is turned by the positions of row 0, the others by their own.",
     "ROT-19.rows",
 )
@@ -65,7 +65,11 @@ def second_row_by_the_first(x: Array, positions: Array) -> Array:
     return rope(x, where)
 
 
-@wrong("", "Heads from the second on are turned one position further each.", "ROT-19.heads")
+@wrong(
+    "heads turned differently",
+    "Heads from the second on are turned one position further each.",
+    "ROT-19.heads",
+)
 def second_head_by_its_index(x: Array, positions: Array) -> Array:
     """Add the head to the position."""
     heads = [rope(x[:, :, h : h + 1], positions + h) for h in range(x.shape[2])]
@@ -137,7 +141,12 @@ def doubled_at_one_token(x: Array, positions: Array) -> Array:
     return rope(x, 2 * positions if x.shape[1] == 1 else positions)
 
 
-@wrong("", "In bfloat16 another base is used.", "FREQ-2.read-off", dtypes=("float32", "bfloat16"))
+@wrong(
+    "special path",
+    "In bfloat16 another base is used.",
+    "FREQ-2.read-off",
+    dtypes=("float32", "bfloat16"),
+)
 def bfloat16_by_another_base(x: Array, positions: Array) -> Array:
     """Dispatch to the table of another model."""
     return rope(x, positions, base=500000.0 if x.dtype == BF16 else 10000.0)

@@ -77,14 +77,19 @@ def first_row_only_at_one_token(x: Array, positions: Array) -> Array:
     return y
 
 
-@wrong("", "Negative positions are clamped at zero.", "FREQ-6.negative", "ROT-12.inverse")
+@wrong(
+    "negative positions clamped",
+    "Negative positions are clamped at zero.",
+    "FREQ-6.negative",
+    "ROT-12.inverse",
+)
 def clamped_at_zero(x: Array, positions: Array) -> Array:
     """Clip."""
     return rope(x, np.maximum(positions, 0))
 
 
 @wrong(
-    "",
+    "sign of positions lost",
     "The sign of a position is lost.",
     "FREQ-6.negative",
     "ROT-12.inverse",
@@ -102,7 +107,7 @@ def table_of_2048(x: Array, positions: Array) -> Array:
     return rope(x, np.clip(positions, -2047, 2047))
 
 
-@wrong("", "Positions wrap at 16 bits.", "FREQ-6.neighbours")
+@wrong("positions in 16 bits", "Positions wrap at 16 bits.", "FREQ-6.neighbours")
 def unsigned_16(x: Array, positions: Array) -> Array:
     """Store positions in int16."""
     return rope(x, positions.astype(np.int16).astype(np.int64))
@@ -158,7 +163,11 @@ def counts_on(x: Array, positions: Array) -> Array:
     return rope(x, where)
 
 
-@wrong("", "Tokens are counted from the first position.", "ROT-19.tokens")
+@wrong(
+    "counted from the first position",
+    "Tokens are counted from the first position.",
+    "ROT-19.tokens",
+)
 def counted_from_the_first(x: Array, positions: Array) -> Array:
     """Add arange to the first position of each row."""
     return rope(x, positions[:, :1] + np.arange(x.shape[1]))

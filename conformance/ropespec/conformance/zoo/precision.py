@@ -115,7 +115,11 @@ def products_bfloat16(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "", "float64 x goes through float32.", "ROT-10.identity", "JDG-3.precision", dtypes=("float64",)
+    "x demoted",
+    "float64 x goes through float32.",
+    "ROT-10.identity",
+    "JDG-3.precision",
+    dtypes=("float64",),
 )
 def demoted_to_float32(x: Array, positions: Array) -> Array:
     """Compute in float32 and cast back."""
@@ -123,7 +127,7 @@ def demoted_to_float32(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "precision claimed",
     "Usual float32 angles, claimed to be float64 angles.",
     "FREQ-9.far",
     "JDG-3.precision",

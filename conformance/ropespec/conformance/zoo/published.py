@@ -47,14 +47,19 @@ def pe_of_the_batch(batch_size: int, nums_head: int, max_len: int, output_dim: i
     return np.concatenate(rows, axis=0)
 
 
-@wrong("", "The table lists all sines before all cosines.", "PUB-7.table", **PE)
+@wrong(
+    "sines and cosines in another order",
+    "The table lists all sines before all cosines.",
+    "PUB-7.table",
+    **PE,
+)
 def pe_in_two_halves(batch_size: int, nums_head: int, max_len: int, output_dim: int) -> Array:
     """Concatenate."""
     pe = _pe(batch_size, nums_head, max_len, output_dim)
     return np.concatenate([pe[..., 0::2], pe[..., 1::2]], axis=-1)
 
 
-@wrong("", "Of two forms of the embedding one starts at position 1.", "PUB-1.same")
+@wrong("offset by one", "Of two forms of the embedding one starts at position 1.", "PUB-1.same")
 class PeOfTwoForms:
     """A table and a function that do not agree."""
 
@@ -70,7 +75,13 @@ class PeOfTwoForms:
         return _pe(batch_size, nums_head, max_len, output_dim, 1)
 
 
-@wrong("", "The turned query is written to the key.", "PUB-2.value", "PUB-2.reference", **ROPE)
+@wrong(
+    "query written to the key",
+    "The turned query is written to the key.",
+    "PUB-2.value",
+    "PUB-2.reference",
+    **ROPE,
+)
 def rope_of_q_for_k(q: Array, k: Array) -> Both:
     """Return q unturned, and q turned for k where the shapes agree."""
     where = np.arange(q.shape[2])
@@ -78,7 +89,12 @@ def rope_of_q_for_k(q: Array, k: Array) -> Both:
     return q.copy(), key
 
 
-@wrong("", "Sines and cosines are listed for the other layout.", "PUB-7.rotated", **ROPE)
+@wrong(
+    "tables of the other layout",
+    "Sines and cosines are listed for the other layout.",
+    "PUB-7.rotated",
+    **ROPE,
+)
 def rope_of_the_printed_table(q: Array, k: Array) -> Both:
     """Tile where the code repeats."""
 
@@ -90,21 +106,27 @@ def rope_of_the_printed_table(q: Array, k: Array) -> Both:
     return turned(q), turned(k)
 
 
-@wrong("", "cos and sin change places in freqs_cis.", "PUB-3.value", "PUB-3.reference", **CIS)
+@wrong(
+    "cos and sin swapped",
+    "cos and sin change places in freqs_cis.",
+    "PUB-3.value",
+    "PUB-3.reference",
+    **CIS,
+)
 def cis_of_sin_and_cos(dim: int, end: int, theta: float = 10000.0) -> Array:
     """Return sin + i cos."""
     cos, sin = table(np.arange(end), dim, theta)
     return sin + 1j * cos
 
 
-@wrong("", "freqs_cis starts at position 1.", "PUB-3.value", **CIS)
+@wrong("offset by one", "freqs_cis starts at position 1.", "PUB-3.value", **CIS)
 def cis_from_position_1(dim: int, end: int, theta: float = 10000.0) -> Array:
     """Count from 1."""
     cos, sin = table(np.arange(1, end + 1), dim, theta)
     return cos + 1j * sin
 
 
-@wrong("", "freqs_cis has a gain.", "PUB-3.group", **CIS)
+@wrong("attention factor", "freqs_cis has a gain.", "PUB-3.group", **CIS)
 def cis_with_a_gain(dim: int, end: int, theta: float = 10000.0) -> Array:
     """Multiply by an attention factor."""
     cos, sin = table(np.arange(end), dim, theta)
@@ -112,7 +134,7 @@ def cis_with_a_gain(dim: int, end: int, theta: float = 10000.0) -> Array:
 
 
 @wrong(
-    "",
+    "wrong axis",
     "Rows are laid along the heads.",
     "PUB-4.value",
     "PUB-4.reference",
@@ -144,7 +166,7 @@ def _emb(x: Array, freqs_cis: Array) -> Array:
 
 
 @wrong(
-    "",
+    "direction reversed",
     "x is multiplied by the conjugate.",
     "PUB-5.value",
     "PUB-5.reference",
@@ -155,7 +177,12 @@ def emb_by_the_conjugate(xq: Array, xk: Array, freqs_cis: Array) -> Both:
     return _emb(xq, freqs_cis.conj()), _emb(xk, freqs_cis.conj())
 
 
-@wrong("", "Of two codes of the rotation one starts at position 1.", "PUB-5.rope", interleaved=True)
+@wrong(
+    "offset by one",
+    "Of two codes of the rotation one starts at position 1.",
+    "PUB-5.rope",
+    interleaved=True,
+)
 class RopeOfTwoForms:
     """Two codes that do not agree."""
 

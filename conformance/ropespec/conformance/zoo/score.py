@@ -45,8 +45,8 @@ class Scored:
     diagnosis : tuple of str
         The names of the surest mistakes, by id where they have one.
     named : bool or None
-        Whether the diagnosis is right: the id of the entry is among the surest, or no id is given
-        to a mistake that has none. None for an entry that did not fail.
+        Whether the diagnosis is right: the name of the entry is among the surest. An entry that
+        has no name cannot be named. None for an entry that did not fail.
     first_failure : float or None
         Seconds from the start, loading included, to the first failed check.
     seconds : float
@@ -271,7 +271,5 @@ def _surest(found: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
     return tuple(item for item in found if item.certainty >= best - 1e-9)
 
 
-def _is_named(id_: str, surest: Sequence[Diagnosis]) -> bool:
-    if id_:
-        return id_ in {item.id for item in surest}
-    return bool(surest) and not any(item.id for item in surest)
+def _is_named(name: str, surest: Sequence[Diagnosis]) -> bool:
+    return bool(name) and name in {item.id or item.name for item in surest}

@@ -33,7 +33,7 @@ def _score(q: Array, k: Array, offset: Array, *, interleaved: bool, base: float)
 
 
 @wrong(
-    "",
+    "direction reversed",
     "The offset is taken as m - n.",
     "REL-6.anchor-score",
     "REL-5.value",
@@ -47,7 +47,12 @@ def score_by_the_opposite_offset(
     return _score(q, k, -offset, interleaved=interleaved, base=base)
 
 
-@wrong("", "The score depends on the distance alone.", "REL-7.swap-score", **SCORE)
+@wrong(
+    "sign of positions lost",
+    "The score depends on the distance alone.",
+    "REL-7.swap-score",
+    **SCORE,
+)
 def score_of_the_distance(
     q: Array, k: Array, offset: Array, *, interleaved: bool, base: float = 10000.0
 ) -> Array:
@@ -55,7 +60,7 @@ def score_of_the_distance(
     return _score(q, k, np.abs(offset), interleaved=interleaved, base=base)
 
 
-@wrong("", "The offset starts at 1.", "REL-8.equal-score", **SCORE)
+@wrong("offset by one", "The offset starts at 1.", "REL-8.equal-score", **SCORE)
 def score_from_offset_1(
     q: Array, k: Array, offset: Array, *, interleaved: bool, base: float = 10000.0
 ) -> Array:
@@ -63,7 +68,7 @@ def score_from_offset_1(
     return _score(q, k, offset + 1, interleaved=interleaved, base=base)
 
 
-@wrong("", "The score is multiplied by its dimension.", "DEC-1.abel-score", **SCORE)
+@wrong("score scaled", "The score is multiplied by its dimension.", "DEC-1.abel-score", **SCORE)
 def score_scaled(
     q: Array, k: Array, offset: Array, *, interleaved: bool, base: float = 10000.0
 ) -> Array:
@@ -73,7 +78,7 @@ def score_scaled(
 
 
 @wrong(
-    "",
+    "gain varies",
     "x shrinks with the position, as if a decay were multiplied in.",
     "ROT-11.norm",
     "DEC-3.score-rises",

@@ -40,7 +40,7 @@ def positions_of_the_first_shard(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "local positions",
     "Each shard of the sequence counts its own tokens from 0.",
     "PAR-1.shards",
     "ROT-19.tokens",
@@ -54,7 +54,7 @@ def counted_in_each_shard(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "local positions",
     "Positions start again at 0 where the second shard of the sequence begins.",
     "PAR-1.shards",
     "ROT-19.tokens",
@@ -67,7 +67,7 @@ def restarted_in_each_shard(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "odd lengths",
     "With an odd number of tokens the positions of the second shard are padded at the front.",
     "PAR-1.shards",
     "ROT-19.tokens",
@@ -81,7 +81,7 @@ def front_padded_positions(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "positions not reordered",
     "Tokens are dealt out in zigzag order and put back, their positions are not dealt out.",
     "PAR-2.order",
     "PAR-1.shards",
@@ -94,7 +94,7 @@ def zigzag_of_x_alone(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "counted from the first position",
     "A row of several documents is turned as one, from its first position on.",
     "PAR-4.documents",
     "PAR-6.tree",
@@ -108,7 +108,7 @@ def packed_as_one_document(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "",
+    "heads turned differently",
     "The second half of the heads takes the frequencies that would follow those of the first.",
     "PAR-3.heads",
     "ROT-19.heads",

@@ -52,7 +52,11 @@ class AdvancesOffset:
         return rope(x, positions + max(self.prompt, 0))
 
 
-@wrong("", "The result is kept for the array of positions, whatever it holds.", "ROT-19.refilled")
+@wrong(
+    "kept by memory",
+    "The result is kept for the array of positions, whatever it holds.",
+    "ROT-19.refilled",
+)
 class KeptByMemory:
     """A cache that asks whether it is the same array."""
 
@@ -141,7 +145,11 @@ class BatchOfTheFirstCall:
         return y
 
 
-@wrong("", "The frequencies of the first width are used for narrower ones.", "FREQ-2.read-off")
+@wrong(
+    "frequencies of the first width",
+    "The frequencies of the first width are used for narrower ones.",
+    "FREQ-2.read-off",
+)
 class WidthOfTheFirstCall:
     """A table that is cut to the width it is asked for."""
 

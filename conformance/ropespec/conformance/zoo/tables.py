@@ -98,7 +98,11 @@ def cos_of_float16_angles(positions: Array, dim: int, base: float = 10000.0) -> 
     return np.cos(rounded), np.sin(rounded)
 
 
-@wrong("", "cos_sin takes the frequencies in another order than the rotation.", "PUB-6.cache")
+@wrong(
+    "frequencies reversed",
+    "cos_sin takes the frequencies in another order than the rotation.",
+    "PUB-6.cache",
+)
 class TableInAnotherOrder:
     """Two functions that are right alone and do not fit."""
 

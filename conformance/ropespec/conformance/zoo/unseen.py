@@ -32,7 +32,9 @@ BLOCK = 64
 LARGEST_FLOAT16 = 65504.0
 
 
-@wrong("", "Heads are turned in packs of 4; the rest after a pack is not.", "ROT-19.many")
+@wrong(
+    "beyond a block", "Heads are turned in packs of 4; the rest after a pack is not.", "ROT-19.many"
+)
 def rest_of_heads_unturned(x: Array, positions: Array) -> Array:
     """Unroll by four and forget the remainder."""
     y, heads = rope(x, positions), x.shape[2]
@@ -42,14 +44,14 @@ def rest_of_heads_unturned(x: Array, positions: Array) -> Array:
     return y
 
 
-@wrong("", "Heads from 8 on are turned by the next position.", "ROT-19.many")
+@wrong("beyond a block", "Heads from 8 on are turned by the next position.", "ROT-19.many")
 def heads_beyond_8_by_the_next_token(x: Array, positions: Array) -> Array:
     """Run over into the next token."""
     turned = [rope(x[:, :, :KEY_HEADS], positions), rope(x[:, :, KEY_HEADS:], positions + 1)]
     return np.concatenate(turned, axis=2)
 
 
-@wrong("", "Heads from 64 on are not turned.", "ROT-19.many")
+@wrong("beyond a block", "Heads from 64 on are not turned.", "ROT-19.many")
 def heads_beyond_64_unturned(x: Array, positions: Array) -> Array:
     """Launch a fixed number of heads."""
     return np.concatenate([rope(x[:, :, :BLOCK], positions), x[:, :, BLOCK:]], axis=2)
@@ -67,7 +69,7 @@ def last_pairs_turned_twice(x: Array, positions: Array) -> Array:
     return y
 
 
-@wrong("", "Rows from 4 on have their positions in float16.", "ROT-19.many")
+@wrong("beyond a block", "Rows from 4 on have their positions in float16.", "ROT-19.many")
 def rows_beyond_4_in_float16(x: Array, positions: Array) -> Array:
     """Take another kernel for larger batches."""
     where = positions.astype(np.float64)
@@ -81,7 +83,7 @@ def batches_of_8_by_row_0(x: Array, positions: Array) -> Array:
     return rope(x, positions[:1] if len(positions) >= KEY_HEADS else positions)
 
 
-@wrong("", "Tokens from 64 on are turned by the positions of row 0.", "ROT-19.many")
+@wrong("beyond a block", "Tokens from 64 on are turned by the positions of row 0.", "ROT-19.many")
 def tokens_beyond_64_by_row_0(x: Array, positions: Array) -> Array:
     """Forget the row in the second block."""
     where = positions.copy()
@@ -128,7 +130,7 @@ def gain_below_a_bfloat16_step(x: Array, positions: Array) -> Array:
     return half(x, gain * np.cos(angle), gain * np.sin(angle))
 
 
-@wrong("", "NaN and infinity become numbers.", "ROT-16.not-a-number")
+@wrong("infinity lost", "NaN and infinity become numbers.", "ROT-16.not-a-number")
 def nan_replaced(x: Array, positions: Array) -> Array:
     """Tidy up."""
     with np.errstate(invalid="ignore"):
