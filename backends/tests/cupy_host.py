@@ -113,9 +113,9 @@ def call(name, *arrays):
     getattr(library(), name)(*pointers, ctypes.c_longlong(arrays[0].size))
 
 
-def host_array(array):
-    """Wrap the memory of a NumPy array as a `cupy.ndarray`, strides included."""
-    memory = cupy.cuda.UnownedMemory(array.ctypes.data, max(array.nbytes, 1), array, 0)
+def host_array(array, device=0):
+    """Wrap the memory of a NumPy array as a `cupy.ndarray` of a device, strides included."""
+    memory = cupy.cuda.UnownedMemory(array.ctypes.data, max(array.nbytes, 1), array, device)
     pointer = cupy.cuda.MemoryPointer(memory, 0)
     return cupy.ndarray(array.shape, array.dtype, pointer, strides=array.strides)
 
@@ -165,26 +165,50 @@ def host_kernel(dtype, **options):
     return HostKernel(kernels.name_of(dtype, **options))
 
 
-class Device(contextlib.nullcontext):
-    """Stands for a small GPU."""
+class Device:
+    """Stands for a small GPU; `current` is the one that memory comes from."""
 
     attributes = {"MultiProcessorCount": 2}
+    current = 0
+
+    def __init__(self, device=None):
+        self.id = Device.current if device is None else int(device)
+
+    def __int__(self):
+        return self.id
+
+    def __enter__(self):
+        self.before, Device.current = Device.current, self.id
+
+    def __exit__(self, *_):
+        Device.current = self.before
 
 
 def no_gpu():
     """Return what `cupy.cuda` has to offer without a GPU, as far as the adapter asks for it."""
     stream = SimpleNamespace(synchronize=lambda: None)
-    return SimpleNamespace(Device=lambda _id: Device(), get_current_stream=lambda: stream)
+    return SimpleNamespace(Device=Device, get_current_stream=lambda: stream)
+
+
+def new(array):
+    """Wrap the memory of a NumPy array as a `cupy.ndarray` of the current device."""
+    return host_array(array, Device.current)
 
 
 def host_namespace():
     """Return what stands for the module `cupy` in the adapter: only memory is replaced."""
 
     def asarray(value):
-        return value if isinstance(value, cupy.ndarray) else host_array(np.array(value))
+        """Copy what lies elsewhere, as CuPy does."""
+        if not isinstance(value, cupy.ndarray):
+            return new(np.array(value))
+        return value if value.device.id == Device.current else new(numpy_array(value))
 
     def ascontiguousarray(value, dtype):
-        return host_array(np.ascontiguousarray(numpy_array(value), dtype=dtype))
+        """Leave what fits where it lies, as CuPy does."""
+        if value.dtype == dtype and value.flags.c_contiguous:
+            return value
+        return new(np.ascontiguousarray(numpy_array(value), dtype=dtype))
 
     return SimpleNamespace(
         ndarray=cupy.ndarray,
@@ -193,7 +217,7 @@ def host_namespace():
         float32=np.float32,
         float64=np.float64,
         broadcast_to=cupy.broadcast_to,
-        empty=lambda shape, dtype: host_array(np.empty(shape, dtype)),
+        empty=lambda shape, dtype: new(np.empty(shape, dtype)),
         asarray=asarray,
         cuda=no_gpu(),
     )
@@ -203,6 +227,7 @@ class NumpyNamespace:
     """Stands for the module `cupy` where the text is shared with NumPy."""
 
     ndarray = np.ndarray
+    cuda = no_gpu()
 
     def __getattr__(self, name):
         return getattr(np, name)
@@ -224,7 +249,7 @@ def run_on_host(monkeypatch):
 
 def table_of(dim, base):
     """T_i in host memory."""
-    return host_array(np.array(rotation.turns(dim, base)))
+    return new(np.array(rotation.turns(dim, base)))
 
 
 def run_over_numpy(monkeypatch):
@@ -245,3 +270,5 @@ def run_over_numpy(monkeypatch):
             monkeypatch.setattr(module, "cupy", NumpyNamespace())
         if hasattr(module, "apply_rotary"):
             monkeypatch.setattr(module, "apply_rotary", apply_rotary)
+        if hasattr(module, "device_of"):  # arrays of NumPy lie on none
+            monkeypatch.setattr(module, "device_of", lambda *_: contextlib.nullcontext())

@@ -1,5 +1,6 @@
 import importlib
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -54,6 +55,16 @@ def framework_name(implementation):
     return names.get(kind, "numpy.ndarray")
 
 
+def device_words(implementation):
+    """Return what the implementation takes for a device, as messages say it."""
+    words = {
+        "torch": "what torch.device takes",
+        "jax": "a jax.Device",
+        "cupy": "an int of at least 0 or a cupy.cuda.Device",
+    }
+    return words.get(implementation.rpartition(".")[2], '"cpu", the only device of NumPy')
+
+
 @every_implementation
 def test_signatures_are_those_of_the_protocol(implementation):
     """The parameters are those of `RopeAPI`, in order, kind and default, and `out` after them."""
@@ -80,6 +91,25 @@ def test_backends_export_exactly_the_api(backend):
     assert set(NAMES) <= set(dir(importlib.import_module("ropespec.reference")))
 
 
+def results_section(module, name, section="Returns"):
+    """Return what a docstring says of the results, its own or that of the function it refers to."""
+    text = inspect.getdoc(getattr(module, name))
+    _, found, rest = text.partition(f"{section}\n{'-' * len(section)}\n")
+    if not found:
+        (other,) = re.findall(r"result and errors as in `(\w+)`", text)
+        return results_section(module, other)
+    return re.split(r"\n\w+\n---", rest)[0]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_docstrings_say_the_dtype_of_every_result(backend):
+    """A number of bits, or the dtype of an argument; what a function raises says neither."""
+    module, dtype = importlib.import_module(backend), r"(float|complex)(32|64|128)\b|\bdtype\b"
+    for name in NAMES:
+        assert re.search(dtype, results_section(module, name)), name
+    assert not re.search(dtype, results_section(module, "inv_freq", "Raises"))
+
+
 def f32(*shape):
     return np.ones(shape, np.float32)
 
@@ -97,6 +127,9 @@ REFUSED = [
     ("inv_freq", (4, 1.0), {}),
     ("inv_freq", (4, float("nan")), {}),
     ("inv_freq", (4, "big"), {}),
+    ("inv_freq", (4,), {"device": 1.5}),
+    ("inv_freq", (4,), {"device": True}),
+    ("inv_freq", (3,), {"device": 1.5}),
     ("angles", (M, [1.0]), {}),
     ("angles", (M, f32(2, 2)), {}),
     ("angles", ([0.5], f32(2)), {}),
@@ -170,8 +203,14 @@ REFUSED = [
     ("project_query", (f32(3, 5), M, f32(1, 3, 5)), ON),
     ("project_query", (f32(3, 5), [0], f32(1, 4, 5)), ON),
     ("project_query", (f32(5), M, f32(1, 4, 5)), ON),
+    ("project_query", (f32(3, 5), M, f32(1, 4, 5)), {**ON, "rotary_dim": 3}),
+    ("project_query", (f32(3, 5), M, f32(1, 4, 5)), {**ON, "rotary_dim": 6}),
+    ("project_query", (f32(3, 5), M, f32(1, 4, 5)), {**ON, "rotary_dim": 2.0}),
+    ("project_query", (f32(3, 5), [0], f32(1, 4, 5)), {**ON, "rotary_dim": 0, "base": 1}),
+    ("project_query", (f32(3, 5), M, f32(4, 5)), {**ON, "rotary_dim": 3}),
     ("project_key", (f32(3, 5), M, f32(4, 5)), ON),
     ("project_key", (f32(3, 5), [0.0], [1.0]), {"interleaved": 1}),
+    ("project_key", (f32(3, 5), [0], f32(1, 3, 5)), {**ON, "rotary_dim": 4}),
     ("project_value", (f32(3, 5), f32(4, 5)), {}),
     ("project_value", (f32(3, 5), np.ones((1, 4, 5), np.float16)), {}),
     ("relative_score", (QK, f32(2, 4), [0]), ON),
@@ -179,6 +218,10 @@ REFUSED = [
     ("relative_score", (QK, QK, [0, 1, 2]), ON),
     ("relative_score", (QK, QK, 0.5), ON),
     ("relative_score", (f32(2, 3), f32(2, 3), 1), ON),
+    ("relative_score", (QK, QK, 1), {**ON, "rotary_dim": 1}),
+    ("relative_score", (QK, QK, 1), {**ON, "rotary_dim": 6}),
+    ("relative_score", (QK, QK, 1), {**ON, "rotary_dim": "2"}),
+    ("relative_score", (QK, f32(2, 4), [0, 1, 2]), {**ON, "rotary_dim": 3}),
     ("attention", (f32(2, 4, 4), f32(2, 3, 4), f32(2, 3, 4)), CALL),
     ("attention", (f32(2, 4, 4), f32(2, 2, 4), f32(2, 1, 4)), CALL),
     ("attention", (f32(2, 4, 4), f32(2, 2, 6), f32(2, 2, 4)), CALL),
@@ -189,11 +232,17 @@ REFUSED = [
     ("attention", (QK, QK, QK), {**CALL, "mask": [[True]]}),
     ("attention", (QK, QK, QK), {**CALL, "query_positions": [0]}),
     ("attention", (QK, QK, QK), {**CALL, "key_positions": [0.0, 1.0]}),
+    ("attention", (QK, QK, QK), {**CALL, "rotary_dim": 3}),
+    ("attention", (QK, QK, QK), {**CALL, "rotary_dim": 6}),
+    ("attention", (QK, QK, QK), {**CALL, "rotary_dim": True}),
+    ("attention", (QK, QK, QK), {**CALL, "rotary_dim": 0, "query_positions": [0]}),
     ("decay_bound", ([0.5], 4), {}),
     ("decay_bound", ([1], 3), {}),
-    ("sinusoidal_position_embedding", (-1, 1, 1, 4), {}),
-    ("sinusoidal_position_embedding", (1, 1.0, 1, 4), {}),
-    ("sinusoidal_position_embedding", (1, 1, 1, 3), {}),
+    ("sinusoidal_position_embedding", (-1, 1, 1, 4, None), {}),
+    ("sinusoidal_position_embedding", (1, 1.0, 1, 4, None), {}),
+    ("sinusoidal_position_embedding", (1, 1, 1, 3, None), {}),
+    ("sinusoidal_position_embedding", (1, 1, 1, 3, 1.5), {}),
+    ("sinusoidal_position_embedding", (1, 1, 1, 4, [0]), {}),
     ("RoPE", (f32(1, 2, 3, 4), f32(2, 2, 3, 4)), {}),
     ("RoPE", (f32(2, 3, 4), f32(1, 2, 3, 4)), {}),
     ("RoPE", (f32(1, 2, 3, 3), f32(1, 2, 3, 3)), {}),
@@ -201,6 +250,8 @@ REFUSED = [
     ("precompute_freqs_cis", (3, 2), {}),
     ("precompute_freqs_cis", (4, -2), {}),
     ("precompute_freqs_cis", (4, 2, 1.0), {}),
+    ("precompute_freqs_cis", (4, 2, 1.0), {"device": 1.5}),
+    ("precompute_freqs_cis", (4, 2), {"device": {}}),
     ("reshape_for_broadcast", (np.ones((3, 2), np.complex64), f32(1, 3, 1, 2)), {}),
     ("reshape_for_broadcast", (np.ones((2, 2), np.complex64), np.ones((1, 3, 1, 2), "c8")), {}),
     ("reshape_for_broadcast", (np.ones((3, 2), np.complex64), np.ones((3, 2), "c8")), {}),
@@ -212,7 +263,7 @@ REFUSED = [
 
 
 def refusal(implementation, name, arguments, keywords):
-    """Type and words of the refusal, with the framework's name for an array made neutral."""
+    """Type and words of the refusal, made neutral where they name the framework's own types."""
     convert = to_framework(implementation)
 
     def converted(value):
@@ -229,6 +280,7 @@ def refusal(implementation, name, arguments, keywords):
         )
     error = caught.value
     words = str(error).replace(framework_name(implementation), "ARRAY")
+    words = words.replace(device_words(implementation), "DEVICE")
     return type(error).__name__, error.argument, words
 
 

@@ -414,8 +414,6 @@ def cases():
     m, layout = np.array([4, -2, 2**16]), {"interleaved": False, "base": 500.0}
     rows, weight = draw((2, 3, 5), np.float32), draw((4, 8, 5), np.float32, 1)
     v, k = draw((2, 3, 2, 6), np.float32, 2), draw((2, 3, 2, 8), np.float32, 3)
-    spoilt = x.copy()
-    spoilt[0, 1, 2, 3], spoilt[1, 0, 0, 0] = np.nan, -np.inf
     z = reference.to_complex(x)
     freqs = reference.precompute_freqs_cis(8, 3)
     mask = np.tri(3, dtype=bool)
@@ -430,17 +428,23 @@ def cases():
         ("from_complex", (z,), {}),
         ("rotation_matrix", (m, 8), {"interleaved": True}),
         ("apply_rotary_dense", (x, m), {**layout, "rotary_dim": 6}),
-        ("apply_rotary_dense", (spoilt, m), {"interleaved": True}),
+        ("apply_rotary_dense", (x, m), {"interleaved": True}),
         ("apply_rotary_complex", (x, m), {"rotary_dim": 6}),
         ("interleaved_to_half", (x,), {}),
         ("half_to_interleaved", (x,), {}),
         ("project_query", (rows, m, weight), layout),
         ("project_key", (rows, m, weight), layout),
+        ("project_query", (rows, m, weight), {**layout, "rotary_dim": 6}),
+        ("project_key", (rows, m, weight[:, :7]), {"interleaved": True, "rotary_dim": 2}),
         ("project_value", (rows, weight), {}),
         ("relative_score", (x, x + 1, np.array([[1], [-3], [2**16]])), {"interleaved": True}),
         ("attention", (x, k, v), attend),
+        ("relative_score", (x, x + 1, 5), {"interleaved": True, "rotary_dim": 4}),
+        ("relative_score", (x[0, 0, :, :7], x[0, 1, :, :7], -3), {**layout, "rotary_dim": 6}),
+        ("attention", (x, k, v), {**attend, "rotary_dim": 4}),
+        ("attention", (x[..., :7], k[..., :7], v), {**attend, **layout, "rotary_dim": 2}),
         ("decay_bound", (m, 8), {}),
-        ("sinusoidal_position_embedding", (2, 1, 3, 8), {}),
+        ("sinusoidal_position_embedding", (2, 1, 3, 8, None), {}),
         ("RoPE", (q, q[:, :2]), {}),
         ("precompute_freqs_cis", (8, 3), {}),
         ("reshape_for_broadcast", (freqs, z), {}),

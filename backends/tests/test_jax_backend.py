@@ -221,12 +221,18 @@ def cases(*, wide):
         ("half_to_interleaved", (x,), {}),
         ("project_query", (rows, m, weight), layout),
         ("project_key", (rows, m, weight), layout),
+        ("project_query", (rows, m, weight), {**layout, "rotary_dim": 6}),
+        ("project_key", (rows, m, weight[:, :7]), {"interleaved": True, "rotary_dim": 2}),
         ("project_value", (rows, weight), {}),
         ("relative_score", (x, x + 1, np.array([[1], [-3], [2**10]])), {"interleaved": True}),
         ("attention", (x, k, v), {**attend, "mask": mask}),
         ("attention", (x, k, v), attend),
+        ("relative_score", (x, x + 1, 5), {"interleaved": True, "rotary_dim": 4}),
+        ("relative_score", (x[0, 0, :, :7], x[0, 1, :, :7], -3), {**layout, "rotary_dim": 6}),
+        ("attention", (x, k, v), {**attend, "rotary_dim": 4, "mask": mask}),
+        ("attention", (x[..., :7], k[..., :7], v), {**attend, **layout, "rotary_dim": 2}),
         ("decay_bound", (m, 8), {}),
-        ("sinusoidal_position_embedding", (2, 1, 3, 8), {}),
+        ("sinusoidal_position_embedding", (2, 1, 3, 8, None), {}),
         ("RoPE", (q, q[:, :2]), {}),
         ("precompute_freqs_cis", (8, 3), {}),
         ("reshape_for_broadcast", (freqs, z), {}),
@@ -302,20 +308,45 @@ def test_half_precision_results_are_rounded_once(dtype):
 
 @LAYOUTS
 @ALL_DTYPES
-@pytest.mark.parametrize("form", ["apply_rotary", "apply_rotary_dense"])
-def test_nan_and_infinity_stay_in_their_pair(interleaved, dtype, form):
-    """ROT-16: all pairs but the spoilt ones keep their values, in the dense form too."""
+def test_nan_and_infinity_stay_in_their_pair(interleaved, dtype):
+    """ROT-16: all pairs but the spoilt ones keep their values, which the dense form breaks."""
     x = draw(SHAPE, dtype)
     spoilt = x.copy()
     spoilt[0, 0, 0, 2], spoilt[1, 1, 1, 7] = np.nan, np.inf
-    apply = getattr(backend, form)
-    y, clean = (np.asarray(apply(jnp.asarray(a), M, interleaved=interleaved)) for a in (spoilt, x))
+    y, clean, dense = (
+        np.asarray(form(jnp.asarray(a), M, interleaved=interleaved))
+        for form, a in (
+            (backend.apply_rotary, spoilt),
+            (backend.apply_rotary, x),
+            (backend.apply_rotary_dense, spoilt),
+        )
+    )
     touched = np.zeros(SHAPE, dtype=bool)
     touched[0, 0, 0, [2, 3] if interleaved else [2, 6]] = True
     touched[1, 1, 1, [6, 7] if interleaved else [3, 7]] = True
 
     assert np.array_equal(bits(y)[~touched], bits(clean)[~touched])
     assert not np.isfinite(y[touched].astype(np.float32)).any()
+    assert np.isnan(dense[0, 0, 0].astype(np.float32)).all()
+
+
+@LAYOUTS
+@ALL_DTYPES
+def test_dense_form_spoils_one_token_and_head_at_most(interleaved, dtype):
+    """ROT-16: beside them all bits stay, those of the tails too."""
+    x = draw(SHAPE, dtype)
+    spoilt = x.copy()
+    spoilt[0, 0, 0, 2], spoilt[1, 1, 1, 5], spoilt[1, 2, 0, 7] = np.nan, np.inf, np.nan
+    options = {"interleaved": interleaved, "rotary_dim": 6}
+    y, clean = (
+        np.array(backend.apply_rotary_dense(jnp.asarray(a), M, **options)) for a in (spoilt, x)
+    )
+    clean[0, 0, 0, :6], clean[1, 1, 1, :6] = y[0, 0, 0, :6], y[1, 1, 1, :6]
+    clean[1, 2, 0, 7] = spoilt[1, 2, 0, 7]
+
+    assert np.array_equal(bits(y), bits(clean))
+    for token, pair in ((y[0, 0, 0], [2, 3]), (y[1, 1, 1], [4, 5])):
+        assert not np.isfinite(token[pair if interleaved else [2, 5]].astype(np.float32)).any()
 
 
 @ALL_DTYPES

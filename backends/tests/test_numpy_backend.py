@@ -104,14 +104,12 @@ def test_numpy_float32_does_not_lose_the_angle(interleaved, far):
 
 @LAYOUTS
 @ALL_DTYPES
-@FORMS
-def test_numpy_nan_and_infinity_stay_in_their_pair(interleaved, dtype, form):
+def test_numpy_nan_and_infinity_stay_in_their_pair(interleaved, dtype):
     """ROT-16: all pairs but the spoilt ones keep their values; no warning is given."""
     x = draw(SHAPE, dtype)
     spoilt = x.copy()
     spoilt[0, 0, 0, 2], spoilt[1, 1, 1, 7] = np.nan, np.inf
-    apply = getattr(backend, form)
-    y, clean = apply(spoilt, M, interleaved=interleaved), apply(x, M, interleaved=interleaved)
+    y, clean = (backend.apply_rotary(a, M, interleaved=interleaved) for a in (spoilt, x))
     touched = np.zeros(SHAPE, dtype=bool)
     touched[0, 0, 0, [2, 3] if interleaved else [2, 6]] = True
     touched[1, 1, 1, [6, 7] if interleaved else [3, 7]] = True
@@ -120,12 +118,32 @@ def test_numpy_nan_and_infinity_stay_in_their_pair(interleaved, dtype, form):
     assert not np.isfinite(y[touched].astype(np.float32)).any()
 
 
-def test_a_plain_matrix_product_would_spread_nan():
-    """The check above can fail: R @ x alone makes every component NaN."""
-    x = np.zeros(8)
-    x[2] = np.nan
+@LAYOUTS
+@ALL_DTYPES
+def test_numpy_dense_form_spoils_one_token_and_head_at_most(interleaved, dtype):
+    """ROT-16: beside them all bits stay, tails too; one matrix for all heads would not do that."""
+    x = draw(SHAPE, dtype)
+    spoilt = x.copy()
+    spoilt[0, 0, 0, 2], spoilt[1, 1, 1, 5], spoilt[1, 2, 0, 7] = np.nan, np.inf, np.nan
+    y, clean = (
+        backend.apply_rotary_dense(a, M, interleaved=interleaved, rotary_dim=6) for a in (spoilt, x)
+    )
+    clean[0, 0, 0, :6], clean[1, 1, 1, :6] = y[0, 0, 0, :6], y[1, 1, 1, :6]
+    clean[1, 2, 0, 7] = spoilt[1, 2, 0, 7]
 
-    assert np.isnan(backend.rotation_matrix(5, 8, interleaved=True) @ x).all()
+    assert np.array_equal(bits(y), bits(clean))
+    assert not np.isfinite(y[0, 0, 0, [2, 3] if interleaved else [2, 5]].astype(np.float32)).any()
+    assert not np.isfinite(y[1, 1, 1, [4, 5] if interleaved else [2, 5]].astype(np.float32)).any()
+    heads = np.kron(np.eye(2), backend.rotation_matrix(M[0], 8, interleaved=interleaved))
+    assert np.isnan(heads @ spoilt[0, 0].astype(np.float64).ravel()).all()
+
+
+def test_a_plain_matrix_product_spreads_nan():
+    """The check of the pairs can fail: R @ x makes every component NaN."""
+    x = np.zeros((1, 1, 8))
+    x[..., 2] = np.nan
+
+    assert np.isnan(backend.apply_rotary_dense(x, [5], interleaved=True)).all()
 
 
 @ALL_DTYPES
@@ -273,15 +291,21 @@ def cases(dtype):
         ("half_to_interleaved", (x,), {}),
         ("project_query", (rows, m, weight), layout),
         ("project_key", (rows, m, weight), {"interleaved": True}),
+        ("project_query", (rows, m, weight), {**layout, "rotary_dim": 6}),
+        ("project_key", (rows, m, weight[:, :7]), {"interleaved": True, "rotary_dim": 2}),
         ("project_value", (rows, weight), {}),
         ("relative_score", (x, x + x.dtype.type(1), [[1], [-3], [12]]), {"interleaved": True}),
         ("relative_score", (x[0, 0, 0], x[0, 0, 1], -4), {"interleaved": False}),
+        ("relative_score", (x, x + x.dtype.type(1), 5), {"interleaved": True, "rotary_dim": 4}),
+        ("relative_score", (x[0, 0, :, :7], x[0, 1, :, :7], -3), {**layout, "rotary_dim": 6}),
+        ("attention", (x, k, v), {**attend, "rotary_dim": 4, "mask": mask}),
+        ("attention", (x[..., :7], k[..., :7], v), {**attend, **layout, "rotary_dim": 2}),
         ("attention", (x, k, v), {**attend, "mask": mask}),
         ("attention", (x, k, v), {**attend, "mask": mask[None, None]}),
         ("attention", (x, k, v), attend),
         ("decay_bound", (m, 8), {}),
         ("decay_bound", (0, 8), {}),
-        ("sinusoidal_position_embedding", (2, 1, 3, 8), {}),
+        ("sinusoidal_position_embedding", (2, 1, 3, 8, None), {}),
         ("RoPE", (q, q[:, :2, :2]), {}),
         ("precompute_freqs_cis", (8, 3), {}),
         ("reshape_for_broadcast", (freqs, z), {}),
@@ -366,6 +390,19 @@ def test_a_masked_key_has_no_say():
     assert not weights[..., 2].any()
     assert not weights[..., 2, :].any()
     assert not output[:, 2].any()
+
+
+def test_numpy_has_one_device():
+    """API-2: None and "cpu" are the host; what other frameworks have is refused."""
+    for make in (
+        lambda device: backend.inv_freq(8, device=device),
+        lambda device: backend.precompute_freqs_cis(8, 3, device=device),
+        lambda device: backend.sinusoidal_position_embedding(2, 1, 3, 8, device),
+    ):
+        assert np.array_equal(make("cpu"), make(None))
+        for device in ("cuda", "CPU", "cpu:0"):
+            with pytest.raises(ArgumentError, match='^device must be None or "cpu", the only'):
+                make(device)
 
 
 def test_numpy_refuses_other_arrays():

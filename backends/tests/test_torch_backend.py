@@ -157,22 +157,37 @@ def test_torch_positions_of_every_integer_dtype(kind):
 
 @LAYOUTS
 @ALL_DTYPES
-@FORMS
-def test_torch_nan_and_infinity_stay_in_their_pair(interleaved, dtype, form):
-    """ROT-16: all pairs but the spoilt ones keep their values, in the dense form too."""
+def test_torch_nan_and_infinity_stay_in_their_pair(interleaved, dtype):
+    """ROT-16: all pairs but the spoilt ones keep their values, which the dense form breaks."""
     x = to_torch(draw(SHAPE, dtype))
     spoilt = x.clone()
     spoilt[0, 0, 0, 2], spoilt[1, 1, 1, 7] = torch.nan, torch.inf
-    apply = getattr(backend, form)
-    y, clean = apply(spoilt, M, interleaved=interleaved), apply(x, M, interleaved=interleaved)
+    y, clean = (backend.apply_rotary(a, M, interleaved=interleaved) for a in (spoilt, x))
     touched = torch.zeros(SHAPE, dtype=torch.bool)
     touched[0, 0, 0, [2, 3] if interleaved else [2, 6]] = True
     touched[1, 1, 1, [6, 7] if interleaved else [3, 7]] = True
 
     assert torch.equal(y[~touched], clean[~touched])
     assert not y[touched].isfinite().any()
-    matrix = backend.rotation_matrix(M, 8, interleaved=interleaved)
-    assert (spoilt.double() @ matrix.mT)[0, 0, 0].isnan().all()
+    assert backend.apply_rotary_dense(spoilt, M, interleaved=interleaved)[0, 0, 0].isnan().all()
+
+
+@LAYOUTS
+@ALL_DTYPES
+def test_torch_dense_form_spoils_one_token_and_head_at_most(interleaved, dtype):
+    """ROT-16: beside them all bits stay, those of the tails too."""
+    x = to_torch(draw(SHAPE, dtype))
+    spoilt = x.clone()
+    spoilt[0, 0, 0, 2], spoilt[1, 1, 1, 5], spoilt[1, 2, 0, 7] = torch.nan, torch.inf, torch.nan
+    y, clean = (
+        backend.apply_rotary_dense(a, M, interleaved=interleaved, rotary_dim=6) for a in (spoilt, x)
+    )
+    clean[0, 0, 0, :6], clean[1, 1, 1, :6] = y[0, 0, 0, :6], y[1, 1, 1, :6]
+    clean[1, 2, 0, 7] = spoilt[1, 2, 0, 7]
+
+    assert np.array_equal(bits(y), bits(clean))
+    assert not y[0, 0, 0, [2, 3] if interleaved else [2, 5]].isfinite().any()
+    assert not y[1, 1, 1, [4, 5] if interleaved else [2, 5]].isfinite().any()
 
 
 @ALL_DTYPES
@@ -296,15 +311,21 @@ def cases(dtype):
         ("half_to_interleaved", (x,), {}),
         ("project_query", (rows, m, weight), layout),
         ("project_key", (rows, m, weight), {"interleaved": True}),
+        ("project_query", (rows, m, weight), {**layout, "rotary_dim": 6}),
+        ("project_key", (rows, m, weight[:, :7]), {"interleaved": True, "rotary_dim": 2}),
         ("project_value", (rows, weight), {}),
         ("relative_score", (x, x + x.dtype.type(1), [[1], [-3], [12]]), {"interleaved": True}),
         ("relative_score", (x[0, 0, 0], x[0, 0, 1], -4), {"interleaved": False}),
+        ("relative_score", (x, x + x.dtype.type(1), 5), {"interleaved": True, "rotary_dim": 4}),
+        ("relative_score", (x[0, 0, :, :7], x[0, 1, :, :7], -3), {**layout, "rotary_dim": 6}),
+        ("attention", (x, k, v), {**attend, "rotary_dim": 4, "mask": mask}),
+        ("attention", (x[..., :7], k[..., :7], v), {**attend, **layout, "rotary_dim": 2}),
         ("attention", (x, k, v), {**attend, "mask": mask}),
         ("attention", (x, k, v), {**attend, "mask": mask[None, None]}),
         ("attention", (x, k, v), attend),
         ("decay_bound", (m, 8), {}),
         ("decay_bound", (0, 8), {}),
-        ("sinusoidal_position_embedding", (2, 1, 3, 8), {}),
+        ("sinusoidal_position_embedding", (2, 1, 3, 8, None), {}),
         ("RoPE", (q, q[:, :2, :2]), {}),
         ("precompute_freqs_cis", (8, 3), {}),
         ("reshape_for_broadcast", (freqs, z), {}),
@@ -354,15 +375,6 @@ def test_torch_every_other_function_agrees_with_the_reference(dtype, index):
         # Sums of up to 8 products below 20: a few hundred units of the arithmetic.
         limit = stored * np.abs(exact) + 400 * place
         assert np.all(np.abs(one.astype(wide) - exact) <= limit)
-
-
-def test_torch_output_stays_on_the_device_of_x():
-    """ROT-17: x says where the result lies, wherever the positions are; meta needs no memory."""
-    for form in (backend.apply_rotary, backend.apply_rotary_dense):
-        y = form(torch.empty(SHAPE, device="meta"), M, interleaved=False)
-        assert (y.device.type, y.shape) == ("meta", SHAPE)
-    y = backend.apply_rotary(torch.ones(SHAPE), torch.tensor(M), interleaved=False)
-    assert y.device.type == "cpu"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

@@ -11,10 +11,21 @@ from ropespec.spec.arguments import (
     check_float_array,
     check_positions,
 )
+from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 
-__all__ = ["Array", "check_array", "check_floats", "on_device", "positions_of"]
+__all__ = [
+    "Array",
+    "Device",
+    "check_array",
+    "check_floats",
+    "device_of",
+    "on_device",
+    "positions_of",
+    "read_device",
+]
 
 Array = Any  # a cupy.ndarray; CuPy publishes no types
+Device = Any  # a cupy.cuda.Device, which is a context too
 
 
 def check_array(name: str, value: object) -> None:
@@ -36,6 +47,34 @@ def positions_of(value: object, name: str = "positions") -> Array:
     return read_positions(value, name)
 
 
-def on_device(positions: Array) -> Array:
-    """Move checked positions to the current device; a `cupy.ndarray` stays where it is."""
-    return cupy.asarray(positions)
+def on_device(array: Array) -> Array:
+    """Move checked positions or tables to the current device; what lies there stays as it is."""
+    return cupy.asarray(array)
+
+
+def device_of(*arrays: Array) -> Device:
+    """Return the device of the first `cupy.ndarray`, or else the current one, as a context."""
+    first = next((array for array in arrays if isinstance(array, cupy.ndarray)), None)
+    return cupy.cuda.Device(None if first is None else first.device.id)
+
+
+def read_device(device: object) -> Device:
+    """Require a device; None is the current one (API-2).
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no integer and no `cupy.cuda.Device`.
+    ArgumentValueError
+        If it is below 0.
+    """
+    must = "None or an int of at least 0 or a cupy.cuda.Device"
+    if device is None:
+        return cupy.cuda.Device()
+    if isinstance(device, cupy.cuda.Device):
+        return device
+    if isinstance(device, bool) or not isinstance(device, int):
+        raise ArgumentTypeError("device", must, device)
+    if device < 0:
+        raise ArgumentValueError("device", must, device)
+    return cupy.cuda.Device(device)

@@ -1,17 +1,26 @@
 """softmax(QK^T / sqrt(D)) V with rotated q and k (chapter `attention`)."""
 
+import functools
+
 import cupy
 
-from ropespec.backends.cupy.arrays import Array, check_array, check_floats, on_device, positions_of
+from ropespec.backends.cupy.arrays import (
+    Array,
+    check_array,
+    check_floats,
+    device_of,
+    on_device,
+    positions_of,
+)
 from ropespec.backends.cupy.rotation import apply_rotary
 from ropespec.backends.xp import attention as generic
 from ropespec.spec.arguments import (
     check_attention,
     check_base,
-    check_dim,
     check_flag,
     check_mask,
     check_positions_fit,
+    check_rotary_dim,
     facts,
 )
 
@@ -27,6 +36,7 @@ def attention(  # the shared signature
     key_positions: Array,
     interleaved: bool,
     base: float = 10000.0,
+    rotary_dim: int | None = None,
     mask: Array | None = None,
 ) -> tuple[Array, Array]:
     """softmax(QK^T / sqrt(D)) V with rotated q and k; v is not rotated (ATT-1 to ATT-4; F-183).
@@ -34,7 +44,7 @@ def attention(  # the shared signature
     Parameters
     ----------
     q : cupy.ndarray of float, shape (..., S, H, D)
-        Queries, not rotated; D even.
+        Queries, not rotated.
     k : cupy.ndarray, shape (..., T, G, D)
         Keys; query head h attends with key head h // (H/G).
     v : cupy.ndarray, shape (..., T, G, E)
@@ -42,9 +52,12 @@ def attention(  # the shared signature
     query_positions, key_positions : array_like of int, shapes (S,) or (..., S), (T,) or (..., T)
         Either sign.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r, even: the first r components of q and k rotate (ROT-14); D by default. The scale stays
+        sqrt(D).
     mask : cupy.ndarray of bool, optional
         Broadcasts to (..., H, S, T); True where a query may attend.
 
@@ -53,7 +66,7 @@ def attention(  # the shared signature
     output : cupy.ndarray, shape (..., S, H, E)
         Zeros in a row that may attend nowhere.
     weights : cupy.ndarray, shape (..., H, S, T)
-        Both of the dtype of q, rounded once at the end.
+        Both of the dtype and on the device of q, rounded once at the end.
 
     Raises
     ------
@@ -71,21 +84,21 @@ def attention(  # the shared signature
     if mask is not None:
         check_array("mask", mask)
     check_attention(queries, keys, values)
-    check_dim(queries.shape[-1], "head_dim")
+    dim = check_rotary_dim(rotary_dim, queries.shape[-1])
     check_positions_fit(facts(m), queries.shape[:-2], "query_positions")
     check_positions_fit(facts(n), keys.shape[:-2], "key_positions")
     if mask is not None:
         *batch, length, heads, _ = queries.shape
         check_mask(mask, (*batch, heads, length, keys.shape[-3]))
-    return generic.attention(
-        cupy,
-        q,
-        k,
-        v,
-        apply_rotary,
-        query_positions=on_device(m),
-        key_positions=on_device(n),
-        interleaved=interleaved,
-        base=base,
-        mask=mask,
-    )
+    rotate = functools.partial(apply_rotary, interleaved=interleaved, base=base, rotary_dim=dim)
+    with device_of(q):
+        return generic.attention(
+            cupy,
+            q,
+            k,
+            v,
+            rotate,
+            query_positions=on_device(m),
+            key_positions=on_device(n),
+            mask=mask,
+        )

@@ -2,7 +2,7 @@
 
 import cupy
 
-from ropespec.backends.cupy.arrays import Array, check_array, check_floats
+from ropespec.backends.cupy.arrays import Array, check_array, check_floats, device_of
 from ropespec.backends.xp import complex_plane as generic
 from ropespec.spec.arguments import check_complex, check_dim
 
@@ -31,7 +31,8 @@ def to_complex(x: Array) -> Array:
     """
     found = check_floats("x", x, ndim=1)
     check_dim(found.shape[-1], "head_dim")
-    return generic.to_complex(cupy, x)
+    with device_of(x):
+        return generic.to_complex(cupy, x)
 
 
 def from_complex(z: Array) -> Array:
@@ -56,4 +57,5 @@ def from_complex(z: Array) -> Array:
     """
     check_array("z", z)
     check_complex("z", z, ndim=1)
-    return generic.from_complex(cupy, z)
+    with device_of(z):
+        return generic.from_complex(cupy, z)

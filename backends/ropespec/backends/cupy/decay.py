@@ -2,7 +2,7 @@
 
 import cupy
 
-from ropespec.backends.cupy.arrays import Array, on_device, positions_of
+from ropespec.backends.cupy.arrays import Array, device_of, on_device, positions_of
 from ropespec.backends.xp import decay as generic
 from ropespec.spec.arguments import check_base, check_dim
 
@@ -24,7 +24,8 @@ def decay_bound(offsets: Array, dim: int, base: float = 10000.0) -> Array:
     Returns
     -------
     cupy.ndarray of float64, shape of `offsets`
-        (dim/2 + 1) / 2 at offset 0, and nowhere more.
+        (dim/2 + 1) / 2 at offset 0, and nowhere more. On the device of a CuPy array of offsets,
+        else on the current one.
 
     Raises
     ------
@@ -35,4 +36,5 @@ def decay_bound(offsets: Array, dim: int, base: float = 10000.0) -> Array:
     """
     m = positions_of(offsets, "offsets")
     dim, base = check_dim(dim), check_base(base)
-    return generic.decay_bound(cupy, on_device(m), dim, base)
+    with device_of(m):
+        return generic.decay_bound(cupy, on_device(m), dim, base)

@@ -2,7 +2,14 @@
 
 import cupy
 
-from ropespec.backends.cupy.arrays import Array, check_array
+from ropespec.backends.cupy.arrays import (
+    Array,
+    Device,
+    check_array,
+    device_of,
+    on_device,
+    read_device,
+)
 from ropespec.backends.cupy.rotation import apply_rotary
 from ropespec.backends.xp import published as generic
 from ropespec.spec.arguments import check_base, check_dim, check_size
@@ -18,7 +25,7 @@ __all__ = [
 
 
 def sinusoidal_position_embedding(
-    batch_size: int, nums_head: int, max_len: int, output_dim: int
+    batch_size: int, nums_head: int, max_len: int, output_dim: int, device: Device
 ) -> Array:
     """sin(m theta_i) at 2i and cos(m theta_i) at 2i+1, repeated for B and H (PUB-1; F-188).
 
@@ -28,6 +35,8 @@ def sinusoidal_position_embedding(
         B, H and L, each at least 0.
     output_dim : int
         d: even, at least 2.
+    device : int, cupy.cuda.Device or None
+        Where the result lies; None is the current device.
 
     Returns
     -------
@@ -37,13 +46,14 @@ def sinusoidal_position_embedding(
     Raises
     ------
     ArgumentTypeError
-        If an argument is not an integer.
+        If a size is not an integer, or `device` no device.
     ArgumentValueError
-        If a size is negative, or `output_dim` odd or below 2.
+        If a size is negative, `output_dim` odd or below 2, or `device` negative.
     """
     batch, heads = check_size("batch_size", batch_size), check_size("nums_head", nums_head)
     length, dim = check_size("max_len", max_len), check_dim(output_dim, "output_dim")
-    return generic.sinusoidal_position_embedding(cupy, batch, heads, length, dim)
+    with read_device(device):
+        return generic.sinusoidal_position_embedding(cupy, batch, heads, length, dim)
 
 
 def RoPE(q: Array, k: Array) -> tuple[Array, Array]:
@@ -59,7 +69,7 @@ def RoPE(q: Array, k: Array) -> tuple[Array, Array]:
     Returns
     -------
     q, k : cupy.ndarray
-        Shape and dtype of the inputs; rounded once at the end.
+        Shape, dtype and device of the inputs; rounded once at the end.
 
     Raises
     ------
@@ -71,10 +81,13 @@ def RoPE(q: Array, k: Array) -> tuple[Array, Array]:
     check_array("q", q)
     check_array("k", k)
     check_rope(q, k)
-    return generic.RoPE(cupy, q, k, apply_rotary)
+    with device_of(q):
+        return generic.RoPE(cupy, q, k, apply_rotary)
 
 
-def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
+def precompute_freqs_cis(
+    dim: int, end: int, theta: float = 10000.0, *, device: Device = None
+) -> Array:
     """e^{i m theta_i} for m = 0..end-1 (PUB-3; F-194).
 
     Parameters
@@ -85,6 +98,8 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
         Number of positions, at least 0.
     theta : float
         The base, above 1; document 004 calls it theta.
+    device : int or cupy.cuda.Device, optional
+        Where the result lies; the current device by default.
 
     Returns
     -------
@@ -94,12 +109,14 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
     Raises
     ------
     ArgumentTypeError
-        If `dim` or `end` is not an integer, or `theta` no real number.
+        If `dim` or `end` is not an integer, `theta` no real number, or `device` no device.
     ArgumentValueError
-        If `dim` is odd or below 2, `end` negative, or `theta` not finite or not above 1.
+        If `dim` is odd or below 2, `end` negative, `theta` not finite or not above 1, or `device`
+        negative.
     """
     dim, end, base = check_dim(dim), check_size("end", end), check_base(theta, "theta")
-    return generic.precompute_freqs_cis(cupy, dim, end, base)
+    with read_device(device):
+        return generic.precompute_freqs_cis(cupy, dim, end, base)
 
 
 def reshape_for_broadcast(freqs_cis: Array, x: Array) -> Array:
@@ -115,7 +132,7 @@ def reshape_for_broadcast(freqs_cis: Array, x: Array) -> Array:
     Returns
     -------
     cupy.ndarray, shape (1, S, 1, c)
-        A view of `freqs_cis` where its strides allow one.
+        Of the dtype of `freqs_cis`; a view of it where its strides allow one.
 
     Raises
     ------
@@ -127,7 +144,8 @@ def reshape_for_broadcast(freqs_cis: Array, x: Array) -> Array:
     check_array("freqs_cis", freqs_cis)
     check_array("x", x)
     check_freqs_cis(freqs_cis, x)
-    return generic.reshape_for_broadcast(freqs_cis)
+    with device_of(freqs_cis):
+        return generic.reshape_for_broadcast(freqs_cis)
 
 
 def apply_rotary_emb(xq: Array, xk: Array, freqs_cis: Array) -> tuple[Array, Array]:
@@ -140,12 +158,12 @@ def apply_rotary_emb(xq: Array, xk: Array, freqs_cis: Array) -> tuple[Array, Arr
     xq, xk : cupy.ndarray of float, shapes (B, S, H, d) and (B, S, G, d)
         Read only; d even.
     freqs_cis : cupy.ndarray of complex, shape (S, d/2)
-        Exactly one row a position: slice it before.
+        Exactly one row a position: slice it before. It is copied to the device of xq.
 
     Returns
     -------
     xq, xk : cupy.ndarray
-        Shape and dtype of the inputs; rounded once at the end.
+        Shape, dtype and device of the inputs; rounded once at the end.
 
     Raises
     ------
@@ -157,4 +175,5 @@ def apply_rotary_emb(xq: Array, xk: Array, freqs_cis: Array) -> tuple[Array, Arr
     for name, value in (("xq", xq), ("xk", xk), ("freqs_cis", freqs_cis)):
         check_array(name, value)
     check_rotary_emb(xq, xk, freqs_cis)
-    return generic.apply_rotary_emb(cupy, xq, xk, freqs_cis)
+    with device_of(xq):
+        return generic.apply_rotary_emb(cupy, xq, xk, on_device(freqs_cis))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import cupy
 
-from ropespec.backends.cupy.arrays import Array, check_floats, on_device, positions_of
+from ropespec.backends.cupy.arrays import Array, check_floats, device_of, on_device, positions_of
 from ropespec.backends.cupy.launch import Turn, launch
 from ropespec.backends.cupy.overlap import check_target
 from ropespec.backends.phase import turns
@@ -52,7 +52,8 @@ def rotation_matrix(
     Returns
     -------
     cupy.ndarray of float64, shape positions.shape + (dim, dim)
-        To be applied to columns.
+        To be applied to columns. On the device of a CuPy array of positions, else on the current
+        one.
 
     Raises
     ------
@@ -64,7 +65,8 @@ def rotation_matrix(
     m = positions_of(positions)
     dim = check_dim(dim)
     interleaved, base = check_flag("interleaved", interleaved), check_base(base)
-    return generic.rotation_matrix(cupy, on_device(m), dim, interleaved=interleaved, base=base)
+    with device_of(m):
+        return generic.rotation_matrix(cupy, on_device(m), dim, interleaved=interleaved, base=base)
 
 
 def apply_rotary_dense(
@@ -77,19 +79,20 @@ def apply_rotary_dense(
 ) -> Array:
     """R_m x by the dense matrix (ROT-3, ROT-4; F-126, F-137).
 
-    NaN and infinity stay in their pair (ROT-16), as in `apply_rotary`.
+    For finite x: a NaN or an infinity may reach every rotated component of its token and head,
+    and nothing else (ROT-16).
     Parameters, result and errors as in `apply_rotary`.
     """
     call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
-    return generic.apply_rotary_dense(
-        cupy,
-        x,
-        on_device(call.positions),
-        apply_rotary,
-        interleaved=call.interleaved,
-        base=call.base,
-        rotary_dim=call.rotary_dim,
-    )
+    with device_of(x):
+        return generic.apply_rotary_dense(
+            cupy,
+            x,
+            on_device(call.positions),
+            interleaved=call.interleaved,
+            base=call.base,
+            rotary_dim=call.rotary_dim,
+        )
 
 
 def apply_rotary(
@@ -119,14 +122,14 @@ def apply_rotary(
     base : float
         Above 1.
     rotary_dim : int, optional
-        The first `rotary_dim` components turn, the rest passes through bit for bit; D by default.
+        The first `rotary_dim` components rotate, the rest passes through bit for bit; D by default.
     out : cupy.ndarray, shape, dtype and device of `x`, optional
         Where to write the result, any strides: `x` itself, or memory apart from all arguments
         (ROT-23).
 
     Returns
     -------
-    cupy.ndarray, shape and dtype of `x`
+    cupy.ndarray, shape, dtype and device of `x`
         `out`, or a new, contiguous array: exact phase (FREQ-9), float64 arithmetic
         for float64 and float32 for the other dtypes, rounded once at the end.
 
@@ -181,7 +184,7 @@ def apply_rotary_cos_sin(
 
     Returns
     -------
-    cupy.ndarray, shape and dtype of `x`
+    cupy.ndarray, shape, dtype and device of `x`
         As in `apply_rotary`, with r for `rotary_dim`; the tables are read in the dtype of the
         arithmetic.
 
@@ -199,13 +202,13 @@ def apply_rotary_cos_sin(
     check_floats("sin", sin, ndim=1)
     interleaved = check_flag("interleaved", interleaved)
     dim = check_tables(cos, sin, found)
-    with cupy.cuda.Device(x.device.id):
+    with device_of(x):
         out = _target(x, out, cos, sin)
         if x.size:
             shape = (*x.shape[:-2], dim // 2)
             work = arithmetic(cupy, x.dtype)
             tables = tuple(
-                cupy.broadcast_to(cupy.ascontiguousarray(table, dtype=work), shape)
+                cupy.broadcast_to(cupy.ascontiguousarray(on_device(table), dtype=work), shape)
                 for table in (cos, sin)
             )
             turn = Turn(dim // 2, interleaved=interleaved, inverse=False, turns=None)
@@ -222,9 +225,10 @@ def apply_rotary_complex(
     Parameters, result and errors as in `apply_rotary`.
     """
     call = _read(x, positions, interleaved=True, base=base, rotary_dim=rotary_dim)
-    return generic.apply_rotary_complex(
-        cupy, x, on_device(call.positions), base=call.base, rotary_dim=call.rotary_dim
-    )
+    with device_of(x):
+        return generic.apply_rotary_complex(
+            cupy, x, on_device(call.positions), base=call.base, rotary_dim=call.rotary_dim
+        )
 
 
 def interleaved_to_half(x: Array) -> Array:
@@ -237,7 +241,7 @@ def interleaved_to_half(x: Array) -> Array:
 
     Returns
     -------
-    cupy.ndarray, shape and dtype of `x`
+    cupy.ndarray, shape, dtype and device of `x`
         A new array; every component bit for bit.
 
     Raises
@@ -248,7 +252,8 @@ def interleaved_to_half(x: Array) -> Array:
         If `x` has no axis, or an odd or zero number of components.
     """
     check_dim(check_floats("x", x, ndim=1).shape[-1], "head_dim")
-    return generic.interleaved_to_half(cupy, x)
+    with device_of(x):
+        return generic.interleaved_to_half(cupy, x)
 
 
 def half_to_interleaved(x: Array) -> Array:
@@ -257,7 +262,8 @@ def half_to_interleaved(x: Array) -> Array:
     Parameters, result and errors as in `interleaved_to_half`.
     """
     check_dim(check_floats("x", x, ndim=1).shape[-1], "head_dim")
-    return generic.half_to_interleaved(cupy, x)
+    with device_of(x):
+        return generic.half_to_interleaved(cupy, x)
 
 
 class _Call(NamedTuple):
@@ -289,7 +295,7 @@ def _target(x: Array, out: Array | None, *others: Array) -> Array:
 
 
 def _by_positions(x: Array, call: _Call, out: Array | None, *, inverse: bool) -> Array:
-    with cupy.cuda.Device(x.device.id):
+    with device_of(x):
         out = _target(x, out, call.positions)
         if x.size:
             m = cupy.broadcast_to(on_device(call.positions), x.shape[:-2])

@@ -2,7 +2,7 @@
 
 import cupy
 
-from ropespec.backends.cupy.arrays import Array, on_device, positions_of
+from ropespec.backends.cupy.arrays import Array, device_of, on_device, positions_of
 from ropespec.backends.xp import sinusoidal as generic
 from ropespec.spec.arguments import check_base, check_dim
 
@@ -25,6 +25,7 @@ def sinusoidal_embedding(positions: Array, dim: int, base: float = 10000.0) -> A
     -------
     cupy.ndarray of float64, shape positions.shape + (dim,)
         By exact phase (FREQ-9).
+        On the device of a CuPy array of positions, else on the current one.
 
     Raises
     ------
@@ -35,4 +36,5 @@ def sinusoidal_embedding(positions: Array, dim: int, base: float = 10000.0) -> A
     """
     m = positions_of(positions)
     dim, base = check_dim(dim), check_base(base)
-    return generic.sinusoidal_embedding(cupy, on_device(m), dim, base)
+    with device_of(m):
+        return generic.sinusoidal_embedding(cupy, on_device(m), dim, base)

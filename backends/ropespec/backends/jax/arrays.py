@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeGuard, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from ropespec.spec.arguments import (
     check_float_array,
     check_positions,
 )
+from ropespec.spec.errors import ArgumentTypeError
 
 __all__ = [
     "EXACT",
@@ -23,8 +24,10 @@ __all__ = [
     "Limbs",
     "Positions",
     "arithmetic",
+    "beside",
     "both_limbs",
     "check_array",
+    "check_device",
     "check_floats",
     "default_dtype",
     "limbs_of",
@@ -35,6 +38,7 @@ __all__ = [
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 Array = jax.Array
 
@@ -61,6 +65,12 @@ def check_floats(name: str, value: object, *, ndim: int) -> ArrayFacts:
     return check_float_array(name, value, ndim=ndim)
 
 
+def check_device(device: object) -> None:
+    """Require a `jax.Device`, or None for the default device (API-2)."""
+    if device is not None and not isinstance(device, jax.Device):
+        raise ArgumentTypeError("device", "None or a jax.Device", device)
+
+
 def default_dtype() -> Dtype:
     """Return float64 where JAX has it switched on, else float32."""
     return np.dtype(jnp.result_type(float))
@@ -77,6 +87,23 @@ def positions_of(value: object, name: str = "positions") -> Positions:
         check_positions(value, name)
         return value
     return read_positions(value, name)
+
+
+def beside(value: T, x: Positions) -> T:
+    """Move positions or tables to the device of `x`, if both are committed to one device each.
+
+    All else JAX brings together itself, or refuses to.
+    """
+    if not (_is_placed(value) and _is_placed(x)) or value.devices() == x.devices():
+        return value
+    (device,) = x.devices()
+    return cast("T", jax.device_put(value, device))
+
+
+def _is_placed(array: object) -> TypeGuard[Array]:
+    if not isinstance(array, jax.Array) or isinstance(array, jax.core.Tracer):
+        return False
+    return array.committed and len(array.devices()) == 1
 
 
 def limbs_of(positions: Positions) -> Limbs | Array:

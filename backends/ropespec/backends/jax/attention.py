@@ -11,6 +11,7 @@ from ropespec.backends.jax.arrays import (
     EXACT,
     Array,
     arithmetic,
+    beside,
     check_array,
     check_floats,
     positions_of,
@@ -21,10 +22,10 @@ from ropespec.backends.jax.rotation import rotate
 from ropespec.spec.arguments import (
     check_attention,
     check_base,
-    check_dim,
     check_flag,
     check_mask,
     check_positions_fit,
+    check_rotary_dim,
     facts,
 )
 
@@ -40,6 +41,7 @@ def attention(  # the shared signature
     key_positions: ArrayLike,
     interleaved: bool,
     base: float = 10000.0,
+    rotary_dim: int | None = None,
     mask: Array | None = None,
 ) -> tuple[Array, Array]:
     """softmax(QK^T / sqrt(D)) V with rotated q and k; v is not rotated (ATT-1 to ATT-4; F-183).
@@ -47,7 +49,7 @@ def attention(  # the shared signature
     Parameters
     ----------
     q : jax.Array of float, shape (..., S, H, D)
-        Queries, not rotated; D even.
+        Queries, not rotated.
     k : jax.Array, shape (..., T, G, D)
         Keys; query head h attends with key head h // (H/G).
     v : jax.Array, shape (..., T, G, E)
@@ -55,9 +57,12 @@ def attention(  # the shared signature
     query_positions, key_positions : array_like of int, shapes (S,) or (..., S), (T,) or (..., T)
         Either sign.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r, even: the first r components of q and k rotate (ROT-14); D by default. The scale stays
+        sqrt(D).
     mask : jax.Array of bool, optional
         Broadcasts to (..., H, S, T); True where a query may attend.
 
@@ -66,7 +71,7 @@ def attention(  # the shared signature
     output : jax.Array, shape (..., S, H, E)
         Zeros in a row that may attend nowhere.
     weights : jax.Array, shape (..., H, S, T)
-        Both of the dtype of q, rounded once at the end.
+        Both of the dtype and on the device of q, rounded once at the end.
 
     Raises
     ------
@@ -84,7 +89,7 @@ def attention(  # the shared signature
     if mask is not None:
         check_array("mask", mask)
     check_attention(queries, keys, values)
-    check_dim(queries.shape[-1], "head_dim")
+    dim = check_rotary_dim(rotary_dim, queries.shape[-1])
     check_positions_fit(facts(m), queries.shape[:-2], "query_positions")
     check_positions_fit(facts(n), keys.shape[:-2], "key_positions")
     if mask is not None:
@@ -94,8 +99,8 @@ def attention(  # the shared signature
         q,
         k,
         v,
-        queries=circle_of(m, queries.shape[-1], base, q.dtype),
-        keys=circle_of(n, queries.shape[-1], base, q.dtype),
+        queries=circle_of(beside(m, q), dim, base, q.dtype),
+        keys=circle_of(beside(n, k), dim, base, q.dtype),
         mask=mask,
         interleaved=bool(interleaved),
     )

@@ -36,7 +36,7 @@ def decay_bound(offsets: ArrayLike, dim: int, base: float = 10000.0) -> Array:
     -------
     jax.Array, shape of `offsets`
         (dim/2 + 1) / 2 at offset 0, and nowhere more; float64 if JAX has it switched on, else
-        float32.
+        float32. On the device of a JAX array of offsets, else on the default one.
 
     Raises
     ------

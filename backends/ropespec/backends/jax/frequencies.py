@@ -4,6 +4,7 @@ import functools
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -14,8 +15,10 @@ from ropespec.backends.jax.arrays import (
     Limbs,
     Positions,
     arithmetic,
+    beside,
     both_limbs,
     check_array,
+    check_device,
     default_dtype,
     limbs_of,
     positions_of,
@@ -32,7 +35,7 @@ Circle = tuple[Array, Array]
 """cos and sin of every position and frequency."""
 
 
-def inv_freq(dim: int, base: float = 10000.0) -> Array:
+def inv_freq(dim: int, base: float = 10000.0, *, device: jax.Device | None = None) -> Array:
     """theta_i = base^(-2i/dim), i = 0..dim/2-1 (FREQ-2; F-001).
 
     Parameters
@@ -41,6 +44,8 @@ def inv_freq(dim: int, base: float = 10000.0) -> Array:
         Even, at least 2.
     base : float
         Above 1.
+    device : jax.Device, optional
+        Where the result lies; JAX's default device by default.
 
     Returns
     -------
@@ -50,12 +55,14 @@ def inv_freq(dim: int, base: float = 10000.0) -> Array:
     Raises
     ------
     ArgumentTypeError
-        If `dim` is not an integer or `base` not a real number.
+        If `dim` is not an integer, `base` not a real number, or `device` no `jax.Device`.
     ArgumentValueError
         If `dim` is odd or below 2, or `base` not finite or not above 1.
     """
     dim, base = check_dim(dim), check_base(base)
-    return jnp.asarray(base ** (-2.0 * np.arange(dim // 2) / dim), dtype=default_dtype())
+    check_device(device)
+    theta = base ** (-2.0 * np.arange(dim // 2) / dim)
+    return jnp.asarray(theta, dtype=default_dtype(), device=device)
 
 
 def angles(positions: ArrayLike, inv_freq: Array) -> Array:
@@ -71,7 +78,8 @@ def angles(positions: ArrayLike, inv_freq: Array) -> Array:
     Returns
     -------
     jax.Array, shape positions.shape + (dim/2,)
-        Radians, not reduced to one turn: float64 if JAX has it switched on, else float32.
+        Radians, not reduced to one turn: float64 if JAX has it switched on, else float32. On the
+        device of an array of positions, else on that of `inv_freq`.
 
     Raises
     ------
@@ -84,7 +92,7 @@ def angles(positions: ArrayLike, inv_freq: Array) -> Array:
     check_array("inv_freq", inv_freq)
     check_inv_freq(inv_freq)
     dtype = default_dtype()
-    return jnp.asarray(m.astype(dtype))[..., None] * inv_freq.astype(dtype)
+    return jnp.asarray(m.astype(dtype))[..., None] * beside(inv_freq, m).astype(dtype)
 
 
 def cos_sin(positions: ArrayLike, dim: int, base: float = 10000.0) -> tuple[Array, Array]:
@@ -101,7 +109,8 @@ def cos_sin(positions: ArrayLike, dim: int, base: float = 10000.0) -> tuple[Arra
     -------
     cos, sin : jax.Array, shape positions.shape + (dim/2,)
         float64 if JAX has it switched on, else float32; as accurate at position 2^31 as at 3, but
-        for the rounding of T_i: |m| * 2^-65 turns.
+        for the rounding of T_i: |m| * 2^-65 turns. On the device of a JAX array of positions, else
+        on the default one.
 
     Raises
     ------

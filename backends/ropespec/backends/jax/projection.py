@@ -7,6 +7,7 @@ from ropespec.backends.jax.arrays import (
     EXACT,
     Array,
     arithmetic,
+    beside,
     check_floats,
     positions_of,
     traced,
@@ -15,9 +16,9 @@ from ropespec.backends.jax.frequencies import Circle, circle_of
 from ropespec.backends.jax.rotation import rotate
 from ropespec.spec.arguments import (
     check_base,
-    check_dim,
     check_flag,
     check_positions_fit,
+    check_rotary_dim,
     check_weight,
     facts,
 )
@@ -26,7 +27,13 @@ __all__ = ["project_key", "project_query", "project_value"]
 
 
 def project_query(
-    x: Array, positions: ArrayLike, weight: Array, *, interleaved: bool, base: float = 10000.0
+    x: Array,
+    positions: ArrayLike,
+    weight: Array,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> Array:
     """f_q(x_m, m) = R_m W_q x_m (PROJ-1; F-087).
 
@@ -37,16 +44,18 @@ def project_query(
     positions : array_like of int, shape (S,) or (..., S)
         Position of every token; either sign.
     weight : jax.Array, shape (H, D, d_in)
-        One matrix a head, of the dtype of `x`; D even.
+        One matrix a head, of the dtype of `x`.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r, even: the first r components of each head rotate, the rest stays (ROT-14); D by default.
 
     Returns
     -------
     jax.Array, shape (..., S, H, D)
-        Of the dtype of `x`, rounded once at the end.
+        Of the dtype and on the device of `x`, rounded once at the end.
 
     Raises
     ------
@@ -55,17 +64,23 @@ def project_query(
     ArgumentValueError
         If a value or shape is not allowed, or the shapes do not fit each other.
     """
-    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+    return _project_rotated(x, positions, weight, interleaved, base, rotary_dim)
 
 
 def project_key(
-    x: Array, positions: ArrayLike, weight: Array, *, interleaved: bool, base: float = 10000.0
+    x: Array,
+    positions: ArrayLike,
+    weight: Array,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> Array:
     """f_k(x_n, n) = R_n W_k x_n, the same map with the weight of the keys (PROJ-1; F-087).
 
     Parameters, result and errors as in `project_query`.
     """
-    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+    return _project_rotated(x, positions, weight, interleaved, base, rotary_dim)
 
 
 def project_value(x: Array, weight: Array) -> Array:
@@ -81,7 +96,7 @@ def project_value(x: Array, weight: Array) -> Array:
     Returns
     -------
     jax.Array, shape (..., S, H, E)
-        Of the dtype of `x`, rounded once at the end.
+        Of the dtype and on the device of `x`, rounded once at the end.
 
     Raises
     ------
@@ -95,16 +110,21 @@ def project_value(x: Array, weight: Array) -> Array:
 
 
 def _project_rotated(
-    x: Array, positions: ArrayLike, weight: Array, *, interleaved: bool, base: float
+    x: Array,
+    positions: ArrayLike,
+    weight: Array,
+    interleaved: bool,
+    base: float,
+    rotary_dim: int | None,
 ) -> Array:
     found = check_floats("x", x, ndim=2)
     check_floats("weight", weight, ndim=1)
     m = positions_of(positions)
     check_flag("interleaved", interleaved)
     base = check_base(base)
-    check_dim(check_weight(weight, found).shape[1], "head_dim")
+    dim = check_rotary_dim(rotary_dim, check_weight(weight, found).shape[1])
     check_positions_fit(facts(m), found.shape[:-1])
-    circle = circle_of(m, weight.shape[1], base, x.dtype)
+    circle = circle_of(beside(m, x), dim, base, x.dtype)
     return _rotated(x, circle, weight, interleaved=bool(interleaved))
 
 

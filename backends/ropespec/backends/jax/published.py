@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -10,9 +11,10 @@ from ropespec.backends.jax.arrays import (
     Array,
     Limbs,
     arithmetic,
+    beside,
     check_array,
+    check_device,
     default_dtype,
-    limbs_of,
     traced,
 )
 from ropespec.backends.jax.frequencies import turns_of, unit_circle
@@ -31,7 +33,7 @@ __all__ = [
 
 
 def sinusoidal_position_embedding(
-    batch_size: int, nums_head: int, max_len: int, output_dim: int
+    batch_size: int, nums_head: int, max_len: int, output_dim: int, device: jax.Device | None
 ) -> Array:
     """sin(m theta_i) at 2i and cos(m theta_i) at 2i+1, repeated for B and H (PUB-1; F-188).
 
@@ -41,6 +43,8 @@ def sinusoidal_position_embedding(
         B, H and L, each at least 0.
     output_dim : int
         d: even, at least 2.
+    device : jax.Device or None
+        Where the result lies; None is JAX's default device.
 
     Returns
     -------
@@ -51,13 +55,14 @@ def sinusoidal_position_embedding(
     Raises
     ------
     ArgumentTypeError
-        If an argument is not an integer.
+        If a size is not an integer, or `device` no `jax.Device`.
     ArgumentValueError
         If a size is negative, or `output_dim` odd or below 2.
     """
     batch, heads = check_size("batch_size", batch_size), check_size("nums_head", nums_head)
     length, dim = check_size("max_len", max_len), check_dim(output_dim, "output_dim")
-    table = sinusoidal_embedding(np.arange(length), dim)
+    check_device(device)
+    table = sinusoidal_embedding(jnp.arange(length, dtype=jnp.int32, device=device), dim)
     return jnp.broadcast_to(table, (batch, heads, length, dim))
 
 
@@ -74,7 +79,7 @@ def RoPE(q: Array, k: Array) -> tuple[Array, Array]:
     Returns
     -------
     q, k : jax.Array
-        Shape and dtype of the inputs; rounded once at the end.
+        Shape, dtype and device of the inputs; rounded once at the end.
 
     Raises
     ------
@@ -89,7 +94,9 @@ def RoPE(q: Array, k: Array) -> tuple[Array, Array]:
     return _rope_one(q), _rope_one(k)
 
 
-def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
+def precompute_freqs_cis(
+    dim: int, end: int, theta: float = 10000.0, *, device: jax.Device | None = None
+) -> Array:
     """e^{i m theta_i} for m = 0..end-1 (PUB-3; F-194).
 
     Parameters
@@ -100,6 +107,8 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
         Number of positions, at least 0.
     theta : float
         The base, above 1; document 004 calls it theta.
+    device : jax.Device, optional
+        Where the result lies; JAX's default device by default.
 
     Returns
     -------
@@ -109,13 +118,14 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
     Raises
     ------
     ArgumentTypeError
-        If `dim` or `end` is not an integer, or `theta` no real number.
+        If `dim` or `end` is not an integer, `theta` no real number, or `device` no `jax.Device`.
     ArgumentValueError
         If `dim` is odd or below 2, `end` negative, or `theta` not finite or not above 1.
     """
     dim, end, base = check_dim(dim), check_size("end", end), check_base(theta, "theta")
-    turn = turns_of(dim, base)
-    return _cis(limbs_of(np.arange(end)), turn, default_dtype())
+    check_device(device)
+    at = jnp.arange(end, dtype=jnp.int32, device=device)
+    return _cis(at, turns_of(dim, base), default_dtype())
 
 
 def reshape_for_broadcast(freqs_cis: Array, x: Array) -> Array:
@@ -131,7 +141,7 @@ def reshape_for_broadcast(freqs_cis: Array, x: Array) -> Array:
     Returns
     -------
     jax.Array, shape (1, S, 1, c)
-        The same elements.
+        The same elements, of the dtype and on the device of `freqs_cis`.
 
     Raises
     ------
@@ -157,12 +167,12 @@ def apply_rotary_emb(xq: Array, xk: Array, freqs_cis: Array) -> tuple[Array, Arr
     xq, xk : jax.Array of float, shapes (B, S, H, d) and (B, S, G, d)
         Read only; d even.
     freqs_cis : jax.Array of complex, shape (S, d/2)
-        Exactly one row a position: slice it before.
+        Exactly one row a position: slice it before. It is copied to the device of xq and xk.
 
     Returns
     -------
     xq, xk : jax.Array
-        Shape and dtype of the inputs; rounded once at the end.
+        Shape, dtype and device of the inputs; rounded once at the end.
 
     Raises
     ------
@@ -174,7 +184,7 @@ def apply_rotary_emb(xq: Array, xk: Array, freqs_cis: Array) -> tuple[Array, Arr
     for name, value in (("xq", xq), ("xk", xk), ("freqs_cis", freqs_cis)):
         check_array(name, value)
     check_rotary_emb(xq, xk, freqs_cis)
-    return _multiply(xq, freqs_cis), _multiply(xk, freqs_cis)
+    return _multiply(xq, beside(freqs_cis, xq)), _multiply(xk, beside(freqs_cis, xk))
 
 
 @traced("dtype")

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 from ropespec.backends.jax.arrays import (
     Array,
     arithmetic,
+    beside,
     check_floats,
     positions_of,
     traced,
@@ -13,10 +14,10 @@ from ropespec.backends.jax.frequencies import Circle, circle_of
 from ropespec.backends.jax.rotation import split_pairs
 from ropespec.spec.arguments import (
     check_base,
-    check_dim,
     check_flag,
     check_offset,
     check_pair,
+    check_rotary_dim,
     check_same_dtype,
     facts,
 )
@@ -25,52 +26,62 @@ __all__ = ["relative_score"]
 
 
 def relative_score(
-    q: Array, k: Array, offset: ArrayLike, *, interleaved: bool, base: float = 10000.0
+    q: Array,
+    k: Array,
+    offset: ArrayLike,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> Array:
     """q^T R_offset k with offset = n - m for query position m and key position n (REL-5; F-157).
 
     Parameters
     ----------
     q, k : jax.Array of float, shape (..., D)
-        Not rotated; one shape and dtype; D even.
+        Not rotated; one shape and dtype.
     offset : array_like of int
         n - m, either sign; broadcasts against the leading axes of q and k.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r, even: the first r components rotate, the rest adds its plain product; D by default.
 
     Returns
     -------
     jax.Array
-        The broadcast shape of `offset` and (...), dtype of q; rounded once at the end.
+        The broadcast shape of `offset` and (...), dtype and device of q; rounded once at the end.
 
     Raises
     ------
     ArgumentTypeError
         If an argument has the wrong type or dtype, or k not the dtype of q.
     ArgumentValueError
-        If D is odd, the shapes of q and k differ, `offset` does not broadcast, or `base` is not
-        finite or not above 1.
+        If `rotary_dim` is odd, below 2 or above D, the shapes of q and k differ, `offset` does not
+        broadcast, or `base` is not finite or not above 1.
     """
     left, right = check_floats("q", q, ndim=1), check_floats("k", k, ndim=1)
     n = positions_of(offset, "offset")
     check_flag("interleaved", interleaved)
     base = check_base(base)
-    check_dim(left.shape[-1], "head_dim")
+    dim = check_rotary_dim(rotary_dim, left.shape[-1])
     check_same_dtype("k", right, "q", left)
     check_pair("k", right, "q", left)
     check_offset(facts(n), left.shape[:-1])
-    circle = circle_of(n, left.shape[-1], base, q.dtype)
+    circle = circle_of(beside(n, q), dim, base, q.dtype)
     return _score(q, k, circle, interleaved=bool(interleaved))
 
 
 @traced("interleaved")
 def _score(q: Array, k: Array, circle: Circle, *, interleaved: bool) -> Array:
-    """sum_i cos (q1 k1 + q2 k2) + sin (q2 k1 - q1 k2) over the pairs."""
-    work = arithmetic(q.dtype)
-    q1, q2 = split_pairs(q.astype(work), interleaved=interleaved)
-    k1, k2 = split_pairs(k.astype(work), interleaved=interleaved)
+    """sum_i cos (q1 k1 + q2 k2) + sin (q2 k1 - q1 k2) over the pairs, and the rest q k."""
     cos, sin = circle
+    work, dim, dtype = arithmetic(q.dtype), 2 * cos.shape[-1], q.dtype
+    q, k = q.astype(work), k.astype(work)
+    q1, q2 = split_pairs(q[..., :dim], interleaved=interleaved)
+    k1, k2 = split_pairs(k[..., :dim], interleaved=interleaved)
     terms = (q1 * k1 + q2 * k2) * cos + (q2 * k1 - q1 * k2) * sin
-    return terms.sum(axis=-1).astype(q.dtype)
+    tail = (q[..., dim:] * k[..., dim:]).sum(axis=-1)
+    return (terms.sum(axis=-1) + tail).astype(dtype)

@@ -12,6 +12,7 @@ from ropespec.backends.jax.arrays import (
     Array,
     Limbs,
     arithmetic,
+    beside,
     check_floats,
     default_dtype,
     limbs_of,
@@ -63,7 +64,8 @@ def rotation_matrix(
     Returns
     -------
     jax.Array, shape positions.shape + (dim, dim)
-        To be applied to columns: float64 if JAX has it switched on, else float32.
+        To be applied to columns: float64 if JAX has it switched on, else float32. On the device of
+        a JAX array of positions, else on the default one.
 
     Raises
     ------
@@ -88,8 +90,8 @@ def apply_rotary_dense(
 ) -> Array:
     """R_m x by the dense matrix (ROT-3, ROT-4; F-126, F-137).
 
-    A sum over a row of R would carry 0 * NaN and 0 * inf into every pair (ROT-16), so components
-    that are not finite are left out of it, and their pairs are taken from the sparse form.
+    For finite x: a NaN or an infinity may reach every rotated component of its token and head,
+    and nothing else (ROT-16).
     Parameters, result and errors as in `apply_rotary`.
     """
     call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
@@ -122,11 +124,11 @@ def apply_rotary(
     base : float
         Above 1.
     rotary_dim : int, optional
-        The first `rotary_dim` components turn, the rest passes through bit for bit; D by default.
+        The first `rotary_dim` components rotate, the rest passes through bit for bit; D by default.
 
     Returns
     -------
-    jax.Array, shape and dtype of `x`
+    jax.Array, shape, dtype and device of `x`
         Exact phase (FREQ-9), float64 arithmetic for float64 and float32 for the other dtypes,
         rounded once at the end.
 
@@ -160,7 +162,7 @@ def apply_rotary_cos_sin(x: Array, cos: Array, sin: Array, *, interleaved: bool)
 
     Returns
     -------
-    jax.Array, shape and dtype of `x`
+    jax.Array, shape, dtype and device of `x`
         float64 arithmetic for float64 and float32 for the other dtypes, to which the tables are
         converted; rounded once at the end. Components from r on pass through bit for bit.
 
@@ -178,7 +180,7 @@ def apply_rotary_cos_sin(x: Array, cos: Array, sin: Array, *, interleaved: bool)
     check_floats("sin", sin, ndim=1)
     interleaved = check_flag("interleaved", interleaved)
     check_tables(cos, sin, found)
-    return _apply(x, (cos, sin), interleaved)
+    return _apply(x, (beside(cos, x), beside(sin, x)), interleaved)
 
 
 def apply_rotary_complex(
@@ -203,7 +205,7 @@ def interleaved_to_half(x: Array) -> Array:
 
     Returns
     -------
-    jax.Array, shape and dtype of `x`
+    jax.Array, shape, dtype and device of `x`
         Every component bit for bit.
 
     Raises
@@ -244,12 +246,11 @@ def join_pairs(first: Array, second: Array, *, interleaved: bool) -> Array:
 
 
 def rotate(x: Array, circle: Circle, *, interleaved: bool) -> Array:
-    """R_m x for x (..., S, H, D) in float32 or float64, all components, without any check."""
+    """R_m x for x (..., S, H, D) in float32 or float64, without any check."""
     cos, sin = (part[..., None, :] for part in circle)  # all heads of a token share its angles
-    first, second = split_pairs(x, interleaved=interleaved)
-    return join_pairs(
-        first * cos - second * sin, second * cos + first * sin, interleaved=interleaved
-    )
+    first, second = split_pairs(x[..., : 2 * cos.shape[-1]], interleaved=interleaved)
+    rotated = first * cos - second * sin, second * cos + first * sin
+    return _with_tail(join_pairs(*rotated, interleaved=interleaved), x)
 
 
 class _Call(NamedTuple):
@@ -268,7 +269,7 @@ def _read(
     interleaved, base = check_flag("interleaved", interleaved), check_base(base)
     dim = check_rotary_dim(rotary_dim, shape[-1])
     check_positions_fit(facts(m), shape[:-2])
-    return _Call(circle_of(m, dim, base, x.dtype), interleaved, dim)
+    return _Call(circle_of(beside(m, x), dim, base, x.dtype), interleaved, dim)
 
 
 @traced("interleaved")
@@ -280,13 +281,8 @@ def _apply(x: Array, tables: Circle, interleaved: bool) -> Array:
 @traced("interleaved", "dim")
 def _apply_dense(x: Array, circle: Circle, interleaved: bool, dim: int) -> Array:
     head = x[..., :dim].astype(arithmetic(x.dtype))
-    finite = jnp.isfinite(head)
     matrix = _matrix(*circle, interleaved=interleaved)
-    dense = jnp.matmul(jnp.where(finite, head, 0), jnp.matrix_transpose(matrix), precision=EXACT)
-    sparse = rotate(head, circle, interleaved=interleaved)
-    first, second = split_pairs(finite, interleaved=interleaved)
-    sound = join_pairs(first & second, first & second, interleaved=interleaved)
-    return _with_tail(jnp.where(sound, dense, sparse), x)
+    return _with_tail(jnp.matmul(head, jnp.matrix_transpose(matrix), precision=EXACT), x)
 
 
 @traced("dim")

@@ -35,7 +35,8 @@ def sinusoidal_embedding(positions: ArrayLike, dim: int, base: float = 10000.0) 
     Returns
     -------
     jax.Array, shape positions.shape + (dim,)
-        By exact phase (FREQ-9): float64 if JAX has it switched on, else float32.
+        By exact phase (FREQ-9): float64 if JAX has it switched on, else float32. On the device of
+        a JAX array of positions, else on the default one.
 
     Raises
     ------

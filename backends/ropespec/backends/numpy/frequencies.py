@@ -7,11 +7,12 @@ from ropespec.backends.numpy.arrays import Array, check_array, quiet
 from ropespec.backends.positions import read_positions
 from ropespec.backends.xp import frequencies as generic
 from ropespec.spec.arguments import check_base, check_dim, check_inv_freq
+from ropespec.spec.device import check_host_device
 
 __all__ = ["angles", "cos_sin", "inv_freq"]
 
 
-def inv_freq(dim: int, base: float = 10000.0) -> Array:
+def inv_freq(dim: int, base: float = 10000.0, *, device: str | None = None) -> Array:
     """theta_i = base^(-2i/dim), i = 0..dim/2-1 (FREQ-2; F-001).
 
     Parameters
@@ -20,6 +21,8 @@ def inv_freq(dim: int, base: float = 10000.0) -> Array:
         Even, at least 2.
     base : float
         Above 1.
+    device : {None, "cpu"}
+        NumPy has one device, the memory of the host.
 
     Returns
     -------
@@ -29,11 +32,12 @@ def inv_freq(dim: int, base: float = 10000.0) -> Array:
     Raises
     ------
     ArgumentTypeError
-        If `dim` is not an integer or `base` not a real number.
+        If `dim` is not an integer, `base` not a real number, or `device` no string.
     ArgumentValueError
-        If `dim` is odd or below 2, or `base` not finite or not above 1.
+        If `dim` is odd or below 2, `base` not finite or not above 1, or `device` not "cpu".
     """
     dim, base = check_dim(dim), check_base(base)
+    check_host_device(device)
     out: Array = generic.inv_freq(np, dim, base)
     return out
 

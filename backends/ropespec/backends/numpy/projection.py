@@ -1,5 +1,7 @@
 """f_q, f_k and f_v with their weights (chapter `projection`)."""
 
+import functools
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,9 +11,9 @@ from ropespec.backends.positions import read_positions
 from ropespec.backends.xp import projection as generic
 from ropespec.spec.arguments import (
     check_base,
-    check_dim,
     check_flag,
     check_positions_fit,
+    check_rotary_dim,
     check_weight,
     facts,
 )
@@ -20,7 +22,13 @@ __all__ = ["project_key", "project_query", "project_value"]
 
 
 def project_query(
-    x: Array, positions: ArrayLike, weight: Array, *, interleaved: bool, base: float = 10000.0
+    x: Array,
+    positions: ArrayLike,
+    weight: Array,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> Array:
     """f_q(x_m, m) = R_m W_q x_m (PROJ-1; F-087).
 
@@ -31,11 +39,13 @@ def project_query(
     positions : array_like of int, shape (S,) or (..., S)
         Position of every token; either sign.
     weight : ndarray, shape (H, D, d_in)
-        One matrix a head, of the dtype of `x`; D even.
+        One matrix a head, of the dtype of `x`.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r, even: the first r components of each head rotate, the rest stays (ROT-14); D by default.
 
     Returns
     -------
@@ -49,17 +59,23 @@ def project_query(
     ArgumentValueError
         If a value or shape is not allowed, or the shapes do not fit each other.
     """
-    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+    return _project_rotated(x, positions, weight, interleaved, base, rotary_dim)
 
 
 def project_key(
-    x: Array, positions: ArrayLike, weight: Array, *, interleaved: bool, base: float = 10000.0
+    x: Array,
+    positions: ArrayLike,
+    weight: Array,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> Array:
     """f_k(x_n, n) = R_n W_k x_n, the same map with the weight of the keys (PROJ-1; F-087).
 
     Parameters, result and errors as in `project_query`.
     """
-    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+    return _project_rotated(x, positions, weight, interleaved, base, rotary_dim)
 
 
 def project_value(x: Array, weight: Array) -> Array:
@@ -91,17 +107,21 @@ def project_value(x: Array, weight: Array) -> Array:
 
 
 def _project_rotated(
-    x: Array, positions: ArrayLike, weight: Array, *, interleaved: bool, base: float
+    x: Array,
+    positions: ArrayLike,
+    weight: Array,
+    interleaved: bool,
+    base: float,
+    rotary_dim: int | None,
 ) -> Array:
     found = check_floats("x", x, ndim=2)
     check_floats("weight", weight, ndim=1)
     m = read_positions(positions)
     check_flag("interleaved", interleaved)
     base = check_base(base)
-    check_dim(check_weight(weight, found).shape[1], "head_dim")
+    dim = check_rotary_dim(rotary_dim, check_weight(weight, found).shape[1])
     check_positions_fit(facts(m), found.shape[:-1])
+    rotate = functools.partial(apply_rotary, interleaved=interleaved, base=base, rotary_dim=dim)
     with quiet():
-        out: Array = generic.project_rotated(
-            np, x, m, weight, apply_rotary, interleaved=interleaved, base=base
-        )
+        out: Array = generic.project_rotated(np, x, m, weight, rotate)
     return out

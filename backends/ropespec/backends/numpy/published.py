@@ -6,6 +6,7 @@ from ropespec.backends.numpy.arrays import Array, check_array, quiet
 from ropespec.backends.numpy.rotation import apply_rotary
 from ropespec.backends.xp import published as generic
 from ropespec.spec.arguments import check_base, check_dim, check_size
+from ropespec.spec.device import check_host_device
 from ropespec.spec.published_arguments import check_freqs_cis, check_rope, check_rotary_emb
 
 __all__ = [
@@ -18,7 +19,7 @@ __all__ = [
 
 
 def sinusoidal_position_embedding(
-    batch_size: int, nums_head: int, max_len: int, output_dim: int
+    batch_size: int, nums_head: int, max_len: int, output_dim: int, device: str | None
 ) -> Array:
     """sin(m theta_i) at 2i and cos(m theta_i) at 2i+1, repeated for B and H (PUB-1; F-188).
 
@@ -28,6 +29,8 @@ def sinusoidal_position_embedding(
         B, H and L, each at least 0.
     output_dim : int
         d: even, at least 2.
+    device : {None, "cpu"}
+        NumPy has one device, the memory of the host.
 
     Returns
     -------
@@ -37,12 +40,13 @@ def sinusoidal_position_embedding(
     Raises
     ------
     ArgumentTypeError
-        If an argument is not an integer.
+        If a size is not an integer, or `device` no string.
     ArgumentValueError
-        If a size is negative, or `output_dim` odd or below 2.
+        If a size is negative, `output_dim` odd or below 2, or `device` not "cpu".
     """
     batch, heads = check_size("batch_size", batch_size), check_size("nums_head", nums_head)
     length, dim = check_size("max_len", max_len), check_dim(output_dim, "output_dim")
+    check_host_device(device)
     out: Array = generic.sinusoidal_position_embedding(np, batch, heads, length, dim)
     return out
 
@@ -76,7 +80,9 @@ def RoPE(q: Array, k: Array) -> tuple[Array, Array]:
     return out
 
 
-def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
+def precompute_freqs_cis(
+    dim: int, end: int, theta: float = 10000.0, *, device: str | None = None
+) -> Array:
     """e^{i m theta_i} for m = 0..end-1 (PUB-3; F-194).
 
     Parameters
@@ -87,6 +93,8 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
         Number of positions, at least 0.
     theta : float
         The base, above 1; document 004 calls it theta.
+    device : {None, "cpu"}
+        NumPy has one device, the memory of the host.
 
     Returns
     -------
@@ -96,11 +104,13 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> Array:
     Raises
     ------
     ArgumentTypeError
-        If `dim` or `end` is not an integer, or `theta` no real number.
+        If `dim` or `end` is not an integer, `theta` no real number, or `device` no string.
     ArgumentValueError
-        If `dim` is odd or below 2, `end` negative, or `theta` not finite or not above 1.
+        If `dim` is odd or below 2, `end` negative, `theta` not finite or not above 1, or `device`
+        not "cpu".
     """
     dim, end, base = check_dim(dim), check_size("end", end), check_base(theta, "theta")
+    check_host_device(device)
     out: Array = generic.precompute_freqs_cis(np, dim, end, base)
     return out
 
@@ -118,7 +128,7 @@ def reshape_for_broadcast(freqs_cis: Array, x: Array) -> Array:
     Returns
     -------
     ndarray, shape (1, S, 1, c)
-        A view of `freqs_cis` where its strides allow one.
+        Of the dtype of `freqs_cis`; a view of it where its strides allow one.
 
     Raises
     ------

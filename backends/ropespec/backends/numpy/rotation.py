@@ -70,7 +70,8 @@ def apply_rotary_dense(
 ) -> Array:
     """R_m x by the dense matrix (ROT-3, ROT-4; F-126, F-137).
 
-    NaN and infinity stay in their pair (ROT-16), as in `apply_rotary`.
+    For finite x: a NaN or an infinity may reach every rotated component of its token and head,
+    and nothing else (ROT-16).
     Parameters, result and errors as in `apply_rotary`.
     """
     m, plan = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
@@ -79,7 +80,6 @@ def apply_rotary_dense(
             np,
             x,
             m,
-            apply_rotary,
             interleaved=plan.interleaved,
             base=plan.base,
             rotary_dim=plan.rotary_dim,
@@ -109,7 +109,7 @@ def apply_rotary(
     base : float
         Above 1.
     rotary_dim : int, optional
-        The first `rotary_dim` components turn, the rest passes through bit for bit; D by default.
+        The first `rotary_dim` components rotate, the rest passes through bit for bit; D by default.
     out : ndarray, shape and dtype of `x`, optional
         Where to write the result, any strides: `x` itself, or memory apart from all arguments
         (ROT-23). Nothing else of the size of `x` is allocated.

@@ -13,8 +13,10 @@ from ropespec.spec.arguments import (
     check_float_array,
     check_positions,
 )
+from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 
 __all__ = [
+    "Device",
     "Positions",
     "arithmetic",
     "base_of",
@@ -22,7 +24,11 @@ __all__ = [
     "check_floats",
     "on_device",
     "positions_of",
+    "read_device",
 ]
+
+Device = torch.device | str | int | None
+"""What `torch.device` takes; None is the default device of torch."""
 
 Positions = torch.Tensor | ArrayLike
 """A tensor of integers, a NumPy array, one integer, or nested sequences of integers."""
@@ -58,8 +64,34 @@ def positions_of(value: object, name: str = "positions") -> Any:  # noqa: ANN401
 
 
 def on_device(positions: Any, device: torch.device | None) -> torch.Tensor:  # noqa: ANN401  # as above
-    """Move checked positions to `device` as int64; None leaves a tensor where it is."""
+    """Move checked positions to `device` as int64.
+
+    None leaves a tensor where it is, and takes all else to the default device.
+    """
+    if isinstance(positions, torch.Tensor):  # which `as_tensor` would take there as well
+        return positions.to(positions.device if device is None else device, torch.int64)
     return torch.as_tensor(positions, dtype=torch.int64, device=device)
+
+
+def read_device(device: Any) -> torch.device | None:  # noqa: ANN401  # what the caller passed
+    """Require what `torch.device` takes; None, the default device, stays None (API-2).
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is of another type.
+    ArgumentValueError
+        If torch knows no such device.
+    """
+    if device is None or isinstance(device, torch.device):
+        return device
+    must = "None or what torch.device takes"
+    try:
+        return torch.device(device)
+    except TypeError as error:
+        raise ArgumentTypeError("device", must, device) from error
+    except RuntimeError as error:
+        raise ArgumentValueError("device", must, device) from error
 
 
 def arithmetic(dtype: torch.dtype) -> torch.dtype:

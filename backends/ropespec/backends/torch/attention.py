@@ -16,10 +16,10 @@ from ropespec.backends.torch.arrays import (
 from ropespec.backends.torch.rotation import rotate
 from ropespec.spec.arguments import (
     check_attention,
-    check_dim,
     check_flag,
     check_mask,
     check_positions_fit,
+    check_rotary_dim,
     facts,
 )
 
@@ -35,6 +35,7 @@ def attention(  # the shared signature
     key_positions: Positions,
     interleaved: bool,
     base: float = 10000.0,
+    rotary_dim: int | None = None,
     mask: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """softmax(QK^T / sqrt(D)) V with rotated q and k; v is not rotated (ATT-1 to ATT-4; F-183).
@@ -42,7 +43,7 @@ def attention(  # the shared signature
     Parameters
     ----------
     q : torch.Tensor of float, shape (..., S, H, D)
-        Queries, not rotated; D even.
+        Queries, not rotated.
     k : torch.Tensor, shape (..., T, G, D)
         Keys; query head h attends with key head h // (H/G).
     v : torch.Tensor, shape (..., T, G, E)
@@ -52,9 +53,12 @@ def attention(  # the shared signature
     key_positions : tensor or array_like of int, shape (T,) or (..., T)
         Either sign.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r, even: the first r components of q and k rotate (ROT-14); D by default. The scale stays
+        sqrt(D).
     mask : torch.Tensor of bool, optional
         Broadcasts to (..., H, S, T); True where a query may attend.
 
@@ -63,7 +67,7 @@ def attention(  # the shared signature
     output : torch.Tensor, shape (..., S, H, E)
         Zeros in a row that may attend nowhere.
     weights : torch.Tensor, shape (..., H, S, T)
-        Both of the dtype of q, rounded once at the end.
+        Both of the dtype and on the device of q, rounded once at the end.
 
     Raises
     ------
@@ -81,7 +85,7 @@ def attention(  # the shared signature
     if mask is not None:
         check_array("mask", mask)
     check_attention(queries, keys, values)
-    check_dim(queries.shape[-1], "head_dim")
+    dim = check_rotary_dim(rotary_dim, queries.shape[-1])
     check_positions_fit(facts(m), queries.shape[:-2], "query_positions")
     check_positions_fit(facts(n), keys.shape[:-2], "key_positions")
     if mask is not None:
@@ -90,8 +94,8 @@ def attention(  # the shared signature
     work = arithmetic(q.dtype)
     m, n = on_device(m, q.device), on_device(n, k.device)
     output, weights = _attend(
-        rotate(q.to(work), m, interleaved=interleaved, base=base),
-        rotate(k.to(work), n, interleaved=interleaved, base=base),
+        rotate(q.to(work), m, interleaved=interleaved, base=base, rotary_dim=dim),
+        rotate(k.to(work), n, interleaved=interleaved, base=base, rotary_dim=dim),
         v.to(work),
         mask,
     )

@@ -56,7 +56,7 @@ class _Scratch:
     def buffer(self, name: str, like: torch.Tensor) -> torch.Tensor:
         """Return dense memory of the shape of `like`."""
         if name not in self._kept:
-            self._kept[name] = torch.empty(self._size, dtype=self._dtype)
+            self._kept[name] = torch.empty(self._size, dtype=self._dtype, device="cpu")
         return self._kept[name][: like.numel()].view(like.shape)
 
     def source(self, block: torch.Tensor) -> torch.Tensor:

@@ -24,7 +24,8 @@ def decay_bound(offsets: Positions, dim: int, base: float = 10000.0) -> torch.Te
     Returns
     -------
     torch.Tensor of float64, shape of `offsets`
-        (dim/2 + 1) / 2 at offset 0, and nowhere more.
+        (dim/2 + 1) / 2 at offset 0, and nowhere more. On the device of a tensor of offsets, else
+        on the default one.
 
     Raises
     ------

@@ -6,7 +6,15 @@ import numpy as np
 import torch
 
 from ropespec.backends.phase import turns
-from ropespec.backends.torch.arrays import Positions, base_of, check_array, on_device, positions_of
+from ropespec.backends.torch.arrays import (
+    Device,
+    Positions,
+    base_of,
+    check_array,
+    on_device,
+    positions_of,
+    read_device,
+)
 from ropespec.spec.arguments import check_dim, check_inv_freq
 
 __all__ = ["angles", "cos_sin", "inv_freq", "signed_turns", "unit_circle"]
@@ -15,7 +23,7 @@ RADIANS = math.ldexp(math.tau, -64)
 """Radians in one unit of phase, a 2^-64 turn."""
 
 
-def inv_freq(dim: int, base: float = 10000.0) -> torch.Tensor:
+def inv_freq(dim: int, base: float = 10000.0, *, device: Device = None) -> torch.Tensor:
     """theta_i = base^(-2i/dim), i = 0..dim/2-1 (FREQ-2; F-001).
 
     Parameters
@@ -24,6 +32,8 @@ def inv_freq(dim: int, base: float = 10000.0) -> torch.Tensor:
         Even, at least 2.
     base : float
         Above 1.
+    device : torch.device, str or int, optional
+        Where the result lies; torch's default device by default.
 
     Returns
     -------
@@ -33,12 +43,13 @@ def inv_freq(dim: int, base: float = 10000.0) -> torch.Tensor:
     Raises
     ------
     ArgumentTypeError
-        If `dim` is not an integer or `base` not a real number.
+        If `dim` is not an integer, `base` not a real number, or `device` no device.
     ArgumentValueError
-        If `dim` is odd or below 2, or `base` not finite or not above 1.
+        If `dim` is odd or below 2, `base` not finite or not above 1, or `device` unknown to torch.
     """
     dim, base = check_dim(dim), base_of(base)
-    return torch.pow(base, torch.arange(0, dim, 2, dtype=torch.float64) / -dim)
+    i = torch.arange(0, dim, 2, dtype=torch.float64, device=read_device(device))
+    return torch.pow(base, i / -dim)
 
 
 def angles(positions: Positions, inv_freq: torch.Tensor) -> torch.Tensor:
@@ -54,7 +65,8 @@ def angles(positions: Positions, inv_freq: torch.Tensor) -> torch.Tensor:
     Returns
     -------
     torch.Tensor of float64, shape positions.shape + (dim/2,)
-        Radians, not reduced to one turn; on the device of `inv_freq`.
+        Radians, not reduced to one turn; on the device of a tensor of positions, else on that of
+        `inv_freq`.
 
     Raises
     ------
@@ -66,8 +78,8 @@ def angles(positions: Positions, inv_freq: torch.Tensor) -> torch.Tensor:
     m = positions_of(positions)
     check_array("inv_freq", inv_freq)
     check_inv_freq(inv_freq)
-    m = on_device(m, inv_freq.device)
-    return m[..., None].to(torch.float64) * inv_freq.to(torch.float64)
+    m = on_device(m, None if isinstance(m, torch.Tensor) else inv_freq.device)
+    return m[..., None].to(torch.float64) * inv_freq.to(m.device, torch.float64)
 
 
 def cos_sin(

@@ -12,9 +12,9 @@ from ropespec.backends.torch.arrays import (
 )
 from ropespec.backends.torch.rotation import rotate
 from ropespec.spec.arguments import (
-    check_dim,
     check_flag,
     check_positions_fit,
+    check_rotary_dim,
     check_weight,
     facts,
 )
@@ -29,6 +29,7 @@ def project_query(
     *,
     interleaved: bool,
     base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> torch.Tensor:
     """f_q(x_m, m) = R_m W_q x_m (PROJ-1; F-087).
 
@@ -39,16 +40,18 @@ def project_query(
     positions : tensor or array_like of int, shape (S,) or (..., S)
         Position of every token; either sign.
     weight : torch.Tensor, shape (H, D, d_in)
-        One matrix a head, of the dtype of `x`; D even.
+        One matrix a head, of the dtype of `x`.
     interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + D/2) if False.
+        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
     base : float
         Above 1.
+    rotary_dim : int, optional
+        r, even: the first r components of each head rotate, the rest stays (ROT-14); D by default.
 
     Returns
     -------
     torch.Tensor, shape (..., S, H, D)
-        Of the dtype of `x`, rounded once at the end.
+        Of the dtype and on the device of `x`, rounded once at the end.
 
     Raises
     ------
@@ -57,7 +60,7 @@ def project_query(
     ArgumentValueError
         If a value or shape is not allowed, or the shapes do not fit each other.
     """
-    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+    return _project_rotated(x, positions, weight, interleaved, base, rotary_dim)
 
 
 def project_key(
@@ -67,12 +70,13 @@ def project_key(
     *,
     interleaved: bool,
     base: float = 10000.0,
+    rotary_dim: int | None = None,
 ) -> torch.Tensor:
     """f_k(x_n, n) = R_n W_k x_n, the same map with the weight of the keys (PROJ-1; F-087).
 
     Parameters, result and errors as in `project_query`.
     """
-    return _project_rotated(x, positions, weight, interleaved=interleaved, base=base)
+    return _project_rotated(x, positions, weight, interleaved, base, rotary_dim)
 
 
 def project_value(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -88,7 +92,7 @@ def project_value(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     Returns
     -------
     torch.Tensor, shape (..., S, H, E)
-        Of the dtype of `x`, rounded once at the end.
+        Of the dtype and on the device of `x`, rounded once at the end.
 
     Raises
     ------
@@ -102,17 +106,23 @@ def project_value(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 
 def _project_rotated(
-    x: torch.Tensor, positions: Positions, weight: torch.Tensor, *, interleaved: bool, base: float
+    x: torch.Tensor,
+    positions: Positions,
+    weight: torch.Tensor,
+    interleaved: bool,
+    base: float,
+    rotary_dim: int | None,
 ) -> torch.Tensor:
     found = check_floats("x", x, ndim=2)
     check_floats("weight", weight, ndim=1)
     m = positions_of(positions)
     check_flag("interleaved", interleaved)
     base = base_of(base)
-    check_dim(check_weight(weight, found).shape[1], "head_dim")
+    dim = check_rotary_dim(rotary_dim, check_weight(weight, found).shape[1])
     check_positions_fit(facts(m), found.shape[:-1])
     m = on_device(m, x.device)
-    return rotate(_project(x, weight), m, interleaved=interleaved, base=base).to(x.dtype)
+    rotated = rotate(_project(x, weight), m, interleaved=interleaved, base=base, rotary_dim=dim)
+    return rotated.to(x.dtype)
 
 
 def _project(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:

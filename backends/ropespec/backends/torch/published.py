@@ -2,7 +2,7 @@
 
 import torch
 
-from ropespec.backends.torch.arrays import base_of, check_array
+from ropespec.backends.torch.arrays import Device, base_of, check_array, read_device
 from ropespec.backends.torch.complex_plane import from_complex, to_complex
 from ropespec.backends.torch.frequencies import unit_circle
 from ropespec.backends.torch.rotation import apply_rotary
@@ -20,7 +20,7 @@ __all__ = [
 
 
 def sinusoidal_position_embedding(
-    batch_size: int, nums_head: int, max_len: int, output_dim: int
+    batch_size: int, nums_head: int, max_len: int, output_dim: int, device: Device
 ) -> torch.Tensor:
     """sin(m theta_i) at 2i and cos(m theta_i) at 2i+1, repeated for B and H (PUB-1; F-188).
 
@@ -30,6 +30,8 @@ def sinusoidal_position_embedding(
         B, H and L, each at least 0.
     output_dim : int
         d: even, at least 2.
+    device : torch.device, str, int or None
+        Where the result lies; None is torch's default device.
 
     Returns
     -------
@@ -39,13 +41,14 @@ def sinusoidal_position_embedding(
     Raises
     ------
     ArgumentTypeError
-        If an argument is not an integer.
+        If a size is not an integer, or `device` no device.
     ArgumentValueError
-        If a size is negative, or `output_dim` odd or below 2.
+        If a size is negative, `output_dim` odd or below 2, or `device` unknown to torch.
     """
     batch, heads = check_size("batch_size", batch_size), check_size("nums_head", nums_head)
     length, dim = check_size("max_len", max_len), check_dim(output_dim, "output_dim")
-    return sinusoidal_embedding(torch.arange(length), dim).repeat(batch, heads, 1, 1)
+    at = torch.arange(length, device=read_device(device))
+    return sinusoidal_embedding(at, dim).repeat(batch, heads, 1, 1)
 
 
 def RoPE(q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -61,7 +64,7 @@ def RoPE(q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     Returns
     -------
     q, k : torch.Tensor
-        Shape and dtype of the inputs; rounded once at the end.
+        Shape, dtype and device of the inputs; rounded once at the end.
 
     Raises
     ------
@@ -76,7 +79,9 @@ def RoPE(q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return _rope_one(q), _rope_one(k)
 
 
-def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> torch.Tensor:
+def precompute_freqs_cis(
+    dim: int, end: int, theta: float = 10000.0, *, device: Device = None
+) -> torch.Tensor:
     """e^{i m theta_i} for m = 0..end-1 (PUB-3; F-194).
 
     Parameters
@@ -87,6 +92,8 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> torch.Te
         Number of positions, at least 0.
     theta : float
         The base, above 1; document 004 calls it theta.
+    device : torch.device, str or int, optional
+        Where the result lies; torch's default device by default.
 
     Returns
     -------
@@ -96,12 +103,14 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> torch.Te
     Raises
     ------
     ArgumentTypeError
-        If `dim` or `end` is not an integer, or `theta` no real number.
+        If `dim` or `end` is not an integer, `theta` no real number, or `device` no device.
     ArgumentValueError
-        If `dim` is odd or below 2, `end` negative, or `theta` not finite or not above 1.
+        If `dim` is odd or below 2, `end` negative, `theta` not finite or not above 1, or `device`
+        unknown to torch.
     """
     dim, end, base = check_dim(dim), check_size("end", end), base_of(theta, "theta")
-    return torch.complex(*unit_circle(torch.arange(end), dim, base, torch.float64))
+    at = torch.arange(end, device=read_device(device))
+    return torch.complex(*unit_circle(at, dim, base, torch.float64))
 
 
 def reshape_for_broadcast(freqs_cis: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
@@ -117,7 +126,7 @@ def reshape_for_broadcast(freqs_cis: torch.Tensor, x: torch.Tensor) -> torch.Ten
     Returns
     -------
     torch.Tensor, shape (1, S, 1, c)
-        A view of `freqs_cis` where its strides allow one.
+        Of the dtype of `freqs_cis`; a view of it where its strides allow one.
 
     Raises
     ------
@@ -144,12 +153,12 @@ def apply_rotary_emb(
     xq, xk : torch.Tensor of float, shapes (B, S, H, d) and (B, S, G, d)
         Read only; d even.
     freqs_cis : torch.Tensor of complex, shape (S, d/2)
-        Exactly one row a position: slice it before.
+        Exactly one row a position: slice it before. It is copied to the device of xq and xk.
 
     Returns
     -------
     xq, xk : torch.Tensor
-        Shape and dtype of the inputs; rounded once at the end.
+        Shape, dtype and device of the inputs; rounded once at the end.
 
     Raises
     ------
@@ -177,4 +186,4 @@ def _over_batch_and_heads(freqs_cis: torch.Tensor) -> torch.Tensor:
 
 def _multiply(x: torch.Tensor, freqs_cis: torch.Tensor) -> torch.Tensor:
     z = to_complex(x)
-    return from_complex(z * _over_batch_and_heads(freqs_cis).to(z.dtype)).to(x.dtype)
+    return from_complex(z * _over_batch_and_heads(freqs_cis).to(z.device, z.dtype)).to(x.dtype)

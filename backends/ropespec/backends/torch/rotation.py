@@ -92,8 +92,8 @@ def apply_rotary_dense(
 ) -> torch.Tensor:
     """R_m x by the dense matrix (ROT-3, ROT-4; F-126, F-137).
 
-    A sum over a row of R would carry 0 * NaN and 0 * inf into every pair (ROT-16), so components
-    that are not finite are left out of it, and their pairs are taken from the sparse form.
+    For finite x: a NaN or an infinity may reach every rotated component of its token and head,
+    and nothing else (ROT-16).
     Parameters, result and errors as in `apply_rotary`.
     """
     if type(x) not in KINDS and is_dtensor(x):
@@ -108,15 +108,9 @@ def apply_rotary_dense(
     m, interleaved, base, dim = _read(
         x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
     )
-    m = on_device(m, x.device)
     head = x[..., :dim].to(arithmetic(x.dtype))
-    finite = head.isfinite()
-    matrix = _matrix(m, dim, base, head.dtype, interleaved=interleaved)
-    dense = torch.where(finite, head, 0.0) @ matrix.mT
-    sparse = rotate(head, m, interleaved=interleaved, base=base)
-    first, second = split_pairs(finite, interleaved=interleaved)
-    sound = join_pairs(first & second, first & second, interleaved=interleaved)
-    return _with_tail(torch.where(sound, dense, sparse), x)
+    matrix = _matrix(on_device(m, x.device), dim, base, head.dtype, interleaved=interleaved)
+    return _with_tail(head @ matrix.mT, x)
 
 
 def apply_rotary(
@@ -142,7 +136,7 @@ def apply_rotary(
     base : float
         Above 1.
     rotary_dim : int, optional
-        The first `rotary_dim` components turn, the rest passes through bit for bit; D by default.
+        The first `rotary_dim` components rotate, the rest passes through bit for bit; D by default.
     out : torch.Tensor, shape, dtype and device of `x`, optional
         Is written to and returned: `x` itself, or a tensor of any strides that shares no memory
         with `x` or the positions (ROT-23). Where gradients are recorded, only `x` itself, and it
@@ -314,10 +308,10 @@ def join_pairs(first: torch.Tensor, second: torch.Tensor, *, interleaved: bool) 
 
 
 def rotate(
-    x: torch.Tensor, positions: torch.Tensor, *, interleaved: bool, base: float
+    x: torch.Tensor, positions: torch.Tensor, *, interleaved: bool, base: float, rotary_dim: int
 ) -> torch.Tensor:
-    """R_m x for x (..., S, H, D) in float32 or float64, all components, without any check."""
-    cos, sin = cos_sin_tables(x, positions, x.shape[-1], base, x.dtype)
+    """R_m x for x (..., S, H, D) in float32 or float64, without any check."""
+    cos, sin = cos_sin_tables(x, positions, rotary_dim, base, x.dtype)
     return turn(x, cos, sin, interleaved=interleaved)
 
 

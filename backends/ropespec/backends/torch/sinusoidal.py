@@ -25,7 +25,7 @@ def sinusoidal_embedding(positions: Positions, dim: int, base: float = 10000.0) 
     Returns
     -------
     torch.Tensor of float64, shape positions.shape + (dim,)
-        By exact phase (FREQ-9).
+        By exact phase (FREQ-9). On the device of a tensor of positions, else on the default one.
 
     Raises
     ------

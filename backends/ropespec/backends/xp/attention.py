@@ -25,31 +25,29 @@ def masked_softmax(xp: Namespace, scores: Array, mask: Array | None) -> Array:
     return weights
 
 
-def attention(  # the shared signature
+def attention(
     xp: Namespace,
     q: Array,
     k: Array,
     v: Array,
-    apply_rotary: Callable[..., Array],
+    rotate: Callable[..., Array],
     *,
     query_positions: Array,
     key_positions: Array,
-    interleaved: bool,
-    base: float,
     mask: Array | None,
 ) -> tuple[Array, Array]:
     """Return output (..., S, H, E) and weights (..., H, S, T), both of the dtype of q.
 
     q (..., S, H, D), k (..., T, G, D), v (..., T, G, E); query head h attends with key head
-    h // (H/G). Scores, weights and sums stay in the arithmetic dtype until the one rounding.
+    h // (H/G). `rotate` is the backend's `apply_rotary` with all its options. Scores, weights and
+    sums stay in the arithmetic dtype until the one rounding.
     """
     work, dtype = arithmetic(xp, q.dtype), q.dtype
     *batch, length, heads, dim = q.shape
     count, groups, width = v.shape[-3:]
     share = heads // groups if groups else 0
-    turn = {"interleaved": interleaved, "base": base}
-    q = apply_rotary(q.astype(work, copy=False), query_positions, **turn)
-    k = apply_rotary(k.astype(work, copy=False), key_positions, **turn)
+    q = rotate(q.astype(work, copy=False), query_positions)
+    k = rotate(k.astype(work, copy=False), key_positions)
     # (..., G, H/G, S, D) against (..., G, 1, D, T): each key head serves H/G query heads.
     q = xp.moveaxis(q.reshape(*batch, length, groups, share, dim), -4, -2)
     k = xp.moveaxis(k, -3, -1)[..., None, :, :]

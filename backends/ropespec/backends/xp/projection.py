@@ -17,17 +17,8 @@ def project(xp: Namespace, x: Array, weight: Array) -> Array:
     return out.reshape(*x.shape[:-1], heads, dim)
 
 
-def project_rotated(  # the shared signature
-    xp: Namespace,
-    x: Array,
-    positions: Array,
-    weight: Array,
-    apply_rotary: Callable[..., Array],
-    *,
-    interleaved: bool,
-    base: float,
+def project_rotated(
+    xp: Namespace, x: Array, positions: Array, weight: Array, rotate: Callable[..., Array]
 ) -> Array:
-    """R_m W x by the backend's `apply_rotary`, with one rounding to the dtype of x."""
-    projected = project(xp, x, weight)
-    turned = apply_rotary(projected, positions, interleaved=interleaved, base=base)
-    return turned.astype(x.dtype, copy=False)
+    """R_m W x by `rotate`, the backend's `apply_rotary`, with one rounding to the dtype of x."""
+    return rotate(project(xp, x, weight), positions).astype(x.dtype, copy=False)

@@ -1,7 +1,5 @@
 """The rotation for NumPy and CuPy, apart from the sparse form (ROT-3, ROT-4, ROT-5, ROT-8)."""
 
-from collections.abc import Callable
-
 from ropespec.backends.xp import Array, Namespace
 from ropespec.backends.xp.complex_plane import from_complex, to_complex
 from ropespec.backends.xp.dtypes import arithmetic, complex_arithmetic
@@ -12,15 +10,8 @@ __all__ = [
     "apply_rotary_dense",
     "half_to_interleaved",
     "interleaved_to_half",
-    "pair_indices",
     "rotation_matrix",
 ]
-
-
-def pair_indices(xp: Namespace, dim: int, *, interleaved: bool) -> tuple[Array, Array]:
-    """Return the first and the second component of each pair: two of (dim/2,)."""
-    pairs = xp.arange(dim // 2)
-    return (2 * pairs, 2 * pairs + 1) if interleaved else (pairs, pairs + dim // 2)
 
 
 def rotation_matrix(
@@ -28,7 +19,8 @@ def rotation_matrix(
 ) -> Array:
     """Return the dense R_m: float64, positions.shape + (dim, dim)."""
     cos, sin = cos_sin(xp, positions, dim, base)
-    first, second = pair_indices(xp, dim, interleaved=interleaved)
+    i = xp.arange(dim // 2)
+    first, second = (2 * i, 2 * i + 1) if interleaved else (i, i + dim // 2)
     out = xp.zeros((*positions.shape, dim, dim), dtype=xp.float64)
     out[..., first, first] = cos
     out[..., second, second] = cos
@@ -38,40 +30,15 @@ def rotation_matrix(
 
 
 def apply_rotary_dense(  # the shared signature
-    xp: Namespace,
-    x: Array,
-    positions: Array,
-    apply_rotary: Callable[..., Array],
-    *,
-    interleaved: bool,
-    base: float,
-    rotary_dim: int,
+    xp: Namespace, x: Array, positions: Array, *, interleaved: bool, base: float, rotary_dim: int
 ) -> Array:
-    """R_m x by the dense matrix; shape and dtype of x.
-
-    A sum over a row of R would carry 0 * NaN and 0 * inf into every pair, so components that are
-    not finite are left out of it, and their pairs are taken from the backend's `apply_rotary`.
-    """
+    """R_m x as the product with the dense matrix; shape and dtype of x."""
     work = arithmetic(xp, x.dtype)
     matrix = rotation_matrix(xp, positions, rotary_dim, interleaved=interleaved, base=base)
-    head = x[..., :rotary_dim].astype(work)
-    finite = xp.isfinite(head)
-    turned = xp.matmul(
-        xp.where(finite, head, xp.zeros((), dtype=work)),
-        xp.swapaxes(matrix, -1, -2).astype(work, copy=False),
-    )
+    columns = xp.swapaxes(matrix, -1, -2).astype(work, copy=False)
     out = xp.array(x)  # a copy: the tail stays, bit for bit
-    out[..., :rotary_dim] = turned.astype(x.dtype)
-    if not bool(finite.all()):
-        first, second = pair_indices(xp, rotary_dim, interleaved=interleaved)
-        pair = ~(finite[..., first] & finite[..., second])
-        spoilt = xp.zeros(x.shape, dtype=bool)
-        spoilt[..., first] = pair
-        spoilt[..., second] = pair
-        sparse = apply_rotary(
-            x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
-        )
-        out[spoilt] = sparse[spoilt]
+    rotated = xp.matmul(x[..., :rotary_dim].astype(work, copy=False), columns)
+    out[..., :rotary_dim] = rotated.astype(x.dtype, copy=False)
     return out
 
 

@@ -16,7 +16,7 @@ __all__ = ["OPTIONS", "Geometry", "has_triton", "launch_positions", "launch_tabl
 WARPS = 4
 OPTIONS = {"num_warps": WARPS, "num_stages": 1, "enable_fp_fusion": True}
 """How both kernels are compiled. Fused multiply-add, said aloud because its default differs
-between versions, halves the arithmetic and stays within the budget (JDG-4)."""
+between versions, halves the arithmetic and stays within the budget (JDG-2)."""
 
 FULL_GRID = 2048
 """Programs that fill a large card: 132 processors with about 12 programs of four warps each."""
