@@ -1,8 +1,9 @@
 """The clause index, read from the chapters: the Markdown is the only place a clause is written.
 
 A clause is a second-level heading `## ROT-6 Title`, a paragraph that starts with `**Rule.**`, free
-text, and a list of fields `- **Name:** value` (`Shapes`, `Domain`, `Sources`, `Errata`,
-`Properties`, `Functions`, `Not checked`), continued on lines indented by two spaces.
+text, and a list of fields `- **Name:** value` (`Signature`, `Shapes`, `Domain`,
+`Sources`, `Errata`, `Properties`, `Functions`, `Not checked`), continued on lines indented by two
+spaces.
 """
 
 import functools
@@ -14,9 +15,18 @@ from types import MappingProxyType
 
 from ropespec.spec.api import CHAPTERS
 
-__all__ = ["FIELDS", "Clause", "chapter_text", "chapter_title", "clauses", "find"]
+__all__ = ["FIELDS", "Clause", "chapter_text", "chapter_title", "clauses", "find", "parse"]
 
-FIELDS = ("Shapes", "Domain", "Sources", "Errata", "Properties", "Functions", "Not checked")
+FIELDS = (
+    "Signature",
+    "Shapes",
+    "Domain",
+    "Sources",
+    "Errata",
+    "Properties",
+    "Functions",
+    "Not checked",
+)
 
 _HEADING = re.compile(r"^## ([A-Z]+-\d+) (.+)$")
 _FIELD = re.compile(rf"^- \*\*({'|'.join(FIELDS)}):\*\* (.*)$")
@@ -88,7 +98,7 @@ def chapter_title(chapter: str) -> str:
 @functools.cache
 def clauses() -> Mapping[str, Clause]:
     """All clauses by id, in reading order."""
-    found = [clause for chapter in CHAPTERS for clause in _parse(chapter)]
+    found = [clause for chapter in CHAPTERS for clause in parse(chapter, chapter_text(chapter))]
     index = {clause.id: clause for clause in found}
     if len(index) != len(found):
         ids = [clause.id for clause in found]
@@ -102,9 +112,18 @@ def find(clause_id: str) -> Clause | None:
     return clauses().get(clause_id.upper())
 
 
-def _parse(chapter: str) -> list[Clause]:
+def parse(chapter: str, text: str) -> list[Clause]:
+    """Read the clauses of a chapter from its text.
+
+    Parameters
+    ----------
+    chapter : str
+        Its stem, such as `rotation`.
+    text : str
+        The chapter as Markdown.
+    """
     parts: list[tuple[str, str, list[str]]] = []
-    for line in chapter_text(chapter).splitlines():
+    for line in text.splitlines():
         if heading := _HEADING.match(line):
             parts.append((heading[1], heading[2], []))
         elif line.startswith("## "):
