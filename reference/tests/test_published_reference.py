@@ -4,10 +4,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ropespec.reference.attention import attention
+from ropespec.reference.arrays import round_to
+from ropespec.reference.attention import attention as shared_attention
+from ropespec.reference.attention import attention_plain
 from ropespec.reference.published import (
     RoPE,
     apply_rotary_emb,
+    attention,
     cos_sin_cached,
     precompute_freqs_cis,
     quarter_turn,
@@ -33,7 +36,7 @@ def dense(x, positions):
 @pytest.mark.parametrize("sizes", [(1, 1, 5), (2, 3, 4), (0, 2, 3), (2, 2, 0)])
 def test_pub1_p05_table_is_that_of_positional_encoding(sizes, dim):
     """The table is the one that fills even and odd columns, for every b and h."""
-    table = sinusoidal_position_embedding(*sizes, dim)
+    table = sinusoidal_position_embedding(*sizes, dim, None)
     expected = positional_encoding_table(max(sizes[2], 1), dim)[: sizes[2]]
 
     assert table.shape == (*sizes, dim)
@@ -44,7 +47,7 @@ def test_pub1_p05_table_is_that_of_positional_encoding(sizes, dim):
 
 def test_pub1_table_may_be_written():
     """Each b and h has a copy of its own, not a view that would write to all."""
-    table = sinusoidal_position_embedding(2, 2, 3, 4)
+    table = sinusoidal_position_embedding(2, 2, 3, 4, "cpu")
     table[0, 0] = 7.0
 
     assert table[1, 1].max() <= 1.0
@@ -58,8 +61,8 @@ def test_pub2_split_reads_sines_and_cosines():
     assert cos_pos.tolist() == [1.0, 1.0, 3.0, 3.0]
 
 
-def test_pub2_quarter_turn_is_turned_twice_the_negative():
-    """Two quarter turns negate."""
+def test_pub2_two_quarter_turns_negate():
+    """A quarter of a turn, twice, is half a turn: the negative."""
     x = RNG.normal(size=(2, 6))
 
     np.testing.assert_array_equal(quarter_turn(quarter_turn(x)), -x)
@@ -81,34 +84,34 @@ def test_pub2_pub5_p36_three_forms_agree(dim):
 def test_pub2_p36_can_fail():
     """The same comparison notices a wrong layout."""
     q = RNG.normal(size=(1, 2, 10, 8))
-    turned, _ = RoPE(q, q)
+    rotated, _ = RoPE(q, q)
     half = apply_rotary(q.swapaxes(1, 2), np.arange(10), interleaved=False).swapaxes(1, 2)
 
-    assert np.abs(turned - half).max() > 0.1
+    assert np.abs(rotated - half).max() > 0.1
 
 
 @pytest.mark.parametrize(("heads", "length"), [(4, 5), (2, 3), (2, 5), (1, 1), (2, 0)])
 def test_pub2_e60_key_has_its_own_length_and_heads(heads, length):
-    """A key of another length or another number of heads is turned by its own positions."""
+    """A key of another length or another number of heads is rotated by its own positions."""
     q, k = RNG.normal(size=(2, 4, 3, 8)), RNG.normal(size=(2, heads, length, 8))
-    _, turned = RoPE(q, k)
+    _, rotated = RoPE(q, k)
 
-    assert turned.shape == k.shape
+    assert rotated.shape == k.shape
     np.testing.assert_allclose(
-        turned.swapaxes(1, 2), dense(k.swapaxes(1, 2), range(length)), rtol=0, atol=EXACT
+        rotated.swapaxes(1, 2), dense(k.swapaxes(1, 2), range(length)), rtol=0, atol=EXACT
     )
 
 
 def test_pub2_position_0_is_untouched():
     """The first token of q and k comes back bit for bit."""
     q = RNG.normal(size=(1, 1, 3, 8))
-    turned, _ = RoPE(q, q)
+    rotated, _ = RoPE(q, q)
 
-    np.testing.assert_array_equal(turned[:, :, 0], q[:, :, 0])
+    np.testing.assert_array_equal(rotated[:, :, 0], q[:, :, 0])
 
 
 @pytest.mark.parametrize("dim", [2, 8, 128])
-def test_pub3_p37_rows_are_turns(dim):
+def test_pub3_p37_rows_are_rotations(dim):
     """Entries have modulus 1, row 0 is 1, and rows multiply as positions add."""
     F = precompute_freqs_cis(dim, 40)
 
@@ -121,7 +124,7 @@ def test_pub3_p37_rows_are_turns(dim):
 
 
 def test_pub3_theta_is_the_base():
-    """The argument theta is the base, so pair 1 of 4 turns by theta^(-1/2)."""
+    """The argument theta is the base, so pair 1 of 4 rotates by theta^(-1/2)."""
     F = precompute_freqs_cis(4, 2, theta=100.0)
 
     np.testing.assert_allclose(np.angle(F[1]), [1.0, 0.1], rtol=0, atol=EXACT)
@@ -190,45 +193,98 @@ def test_pub5_inputs_are_not_written():
 
 
 def test_pub6_p39_cache():
-    """Neighbours are equal, cos^2 + sin^2 = 1, and the sparse form with the cache is R x."""
+    """Neighbours are equal, cos^2 + sin^2 = 1, and the sparse form with it is R x (F-198)."""
     positions = np.array([0, 1, -7, 300])
     cos, sin = cos_sin_cached(positions, 6)
     x = RNG.normal(size=(4, 2, 5, 6))
-    turned = x * cos + quarter_turn(x) * sin
+    rotated = x * cos + quarter_turn(x) * sin
 
     assert cos.shape == sin.shape == (4, 1, 1, 6)
     np.testing.assert_array_equal(cos[..., 0::2], cos[..., 1::2])
     np.testing.assert_array_equal(sin[..., 0::2], sin[..., 1::2])
     np.testing.assert_allclose(cos**2 + sin**2, 1.0, rtol=0, atol=EXACT)
     np.testing.assert_allclose(
-        turned.swapaxes(0, 1), dense(x.swapaxes(0, 1), positions), rtol=0, atol=EXACT
+        rotated.swapaxes(0, 1), dense(x.swapaxes(0, 1), positions), rtol=0, atol=EXACT
     )
 
 
 def test_pub7_f218_shapes_of_the_demo():
-    """Attention of (8, 12, 10, 32) gives that shape again and weights (8, 12, 10, 10)."""
+    """(8, 12, 10, 32) gives output (8, 12, 10, 32) and weights (8, 12, 10, 10) (F-199)."""
     q, k, v = RNG.normal(size=(3, 8, 12, 10, 32))
-    rotated = RoPE(q, k)
-    q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))
-    positions = np.arange(10)
-    output, weights = attention(
-        q, k, v, query_positions=positions, key_positions=positions, interleaved=True
+    res, att_scores = attention(q, k, v, mask=None, dropout=None, use_RoPE=True)
+
+    assert (res.shape, att_scores.shape) == ((8, 12, 10, 32), (8, 12, 10, 10))
+
+
+@pytest.mark.parametrize("keys", [5, 7])
+def test_att2_f193_attention_is_the_shared_one_on_other_axes(keys):
+    """It is softmax((R q)(R k)^T / sqrt(d)) v at positions 0..L-1 and 0..T-1 (F-193; P-35)."""
+    q = RNG.normal(size=(2, 3, 5, 4))
+    k, v = RNG.normal(size=(2, 3, keys, 4)), RNG.normal(size=(2, 3, keys, 6))
+    mask = np.tril(np.ones((5, keys), np.int64), 1)
+    found = attention(q, k, v, mask)
+    output, weights = shared_attention(
+        *(x.swapaxes(1, 2) for x in (q, k, v)),
+        query_positions=range(5),
+        key_positions=range(keys),
+        interleaved=True,
+        mask=mask == 1,
     )
 
-    assert [x.shape for x in rotated] == [(8, 12, 10, 32)] * 2
-    assert output.swapaxes(1, 2).shape == (8, 12, 10, 32)
-    assert weights.shape == (8, 12, 10, 10)
+    np.testing.assert_allclose(found[0], output.swapaxes(1, 2), rtol=0, atol=EXACT)
+    np.testing.assert_allclose(found[1], weights, rtol=0, atol=EXACT)
+    assert (found[1][..., mask == 0] == 0).all()
 
 
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float32])
+def test_att2_f193_mask_excludes_where_it_is_0(dtype):
+    """Any other number allows: 0 alone is excluded, and a row of zeros attends nowhere (E-58)."""
+    q, k, v = RNG.normal(size=(3, 1, 1, 3, 4))
+    mask = np.array([[1, 0, 2], [1, 1, 1], [0, 0, 0]]).astype(dtype)
+    output, weights = attention(q, k, v, mask)
+    allowed, _ = attention(q, k, v, (mask != 0).astype(np.int64))
+
+    np.testing.assert_array_equal(output, allowed)
+    assert weights[0, 0, 0, 1] == 0
+    assert weights[0, 0, 0, 2] > 0
+    assert not output[0, 0, 2].any()
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, np.float16, np.float32, np.float64])
+def test_att2_f193_without_rope_it_is_plain(dtype):
+    """use_RoPE=False leaves q and k as they are, an odd d included; the dtype is that of q."""
+    q, k, v = (x.astype(dtype) for x in RNG.normal(size=(3, 2, 3, 5, 3)))
+    found = attention(q, k, v, use_RoPE=False)
+    plain = attention_plain(*(x.astype(np.float64) for x in (q, k, v)))
+
+    for one, other in zip(found, plain, strict=True):
+        np.testing.assert_array_equal(one, round_to(other, np.dtype(dtype)))
+
+
+def test_att2_f193_dropout_falls_between_weights_and_values():
+    """What it makes of the weights is returned, and meets the values."""
+    q, k, v = RNG.normal(size=(3, 1, 2, 3, 4))
+    _, weights = attention(q, k, v)
+    output, dropped = attention(q, k, v, None, lambda w: np.where(w < 0.3, 0.0, 2 * w))
+
+    np.testing.assert_array_equal(dropped, np.where(weights < 0.3, 0.0, 2 * weights))
+    np.testing.assert_allclose(output, dropped @ v, rtol=0, atol=EXACT)
+
+
+FOUR = np.ones((1, 2, 3, 4))
 REFUSED = [
-    (lambda: sinusoidal_position_embedding(1, 1, 3, 7), ArgumentValueError,
+    (lambda: sinusoidal_position_embedding(1, 1, 3, 7, None), ArgumentValueError,
      "output_dim must be an even integer of at least 2; got 7 (int)"),
-    (lambda: sinusoidal_position_embedding(-1, 1, 3, 8), ArgumentValueError,
+    (lambda: sinusoidal_position_embedding(-1, 1, 3, 8, None), ArgumentValueError,
      "batch_size must be an integer of at least 0; got -1 (int)"),
-    (lambda: sinusoidal_position_embedding(1, 2.0, 3, 8), ArgumentTypeError,
+    (lambda: sinusoidal_position_embedding(1, 2.0, 3, 8, None), ArgumentTypeError,
      "nums_head must be an integer of at least 0; got 2.0 (float)"),
-    (lambda: sinusoidal_position_embedding(1, 1, True, 8), ArgumentTypeError,
+    (lambda: sinusoidal_position_embedding(1, 1, True, 8, None), ArgumentTypeError,
      "max_len must be an integer of at least 0; got True (bool)"),
+    (lambda: sinusoidal_position_embedding(1, 1, 3, 8, "cuda"), ArgumentValueError,
+     'device must be None or "cpu", the only device of NumPy; got \'cuda\' (str)'),
+    (lambda: precompute_freqs_cis(4, 3, device=0), ArgumentTypeError,
+     'device must be None or "cpu", the only device of NumPy; got 0 (int)'),
     (lambda: precompute_freqs_cis(3, 4), ArgumentValueError,
      "dim must be an even integer of at least 2; got 3 (int)"),
     (lambda: precompute_freqs_cis(4, -4), ArgumentValueError,
@@ -264,6 +320,37 @@ REFUSED = [
      ArgumentValueError,
      ("xk must be of shape (B, S, G, d) to fit xq of shape (1, 3, 2, 4); "
      "got an array of shape (1, 5, 2, 4) and dtype float64")),
+    (lambda: attention([1.0], FOUR, FOUR), ArgumentTypeError,
+     "q must be a numpy.ndarray; got [1.0] (list)"),
+    (lambda: attention(FOUR[0], FOUR, FOUR), ArgumentValueError,
+     ("q must be an array of four axes (B, H, L, d); "
+     "got an array of shape (2, 3, 4) and dtype float64")),
+    (lambda: attention(FOUR, FOUR.astype(np.float32), FOUR), ArgumentTypeError,
+     ("k must be of the dtype of q, float64; "
+     "got an array of shape (1, 2, 3, 4) and dtype float32")),
+    (lambda: attention(FOUR, FOUR[:, :1], FOUR), ArgumentValueError,
+     ("k must be of shape (B, H, T, d) to fit q of shape (1, 2, 3, 4); "
+     "got an array of shape (1, 1, 3, 4) and dtype float64")),
+    (lambda: attention(FOUR, FOUR, FOUR[:, :, :2]), ArgumentValueError,
+     ("v must be of shape (B, H, T, e) to fit k of shape (1, 2, 3, 4); "
+     "got an array of shape (1, 2, 2, 4) and dtype float64")),
+    (lambda: attention(FOUR[..., :3], FOUR[..., :3], FOUR), ArgumentValueError,
+     "head_dim must be an even integer of at least 2; got 3 (int)"),
+    (lambda: attention(FOUR, FOUR, FOUR, [[1]]), ArgumentTypeError,
+     "mask must be a numpy.ndarray; got [[1]] (list)"),
+    (lambda: attention(FOUR, FOUR, FOUR, np.ones(3, complex)), ArgumentTypeError,
+     ("mask must be an array of numbers or bools, 0 = excluded; "
+     "got an array of shape (3,) and dtype complex128")),
+    (lambda: attention(FOUR, FOUR, FOUR, np.ones((3, 2))), ArgumentValueError,
+     ("mask must be broadcastable to the scores of shape (1, 2, 3, 3); "
+     "got an array of shape (3, 2) and dtype float64")),
+    (lambda: attention(FOUR, FOUR, FOUR, np.ones((2, 1, 1, 3, 3))), ArgumentValueError,
+     ("mask must be broadcastable to the scores of shape (1, 2, 3, 3); "
+     "got an array of shape (2, 1, 1, 3, 3) and dtype float64")),
+    (lambda: attention(FOUR, FOUR, FOUR, None, 0.1), ArgumentTypeError,
+     "dropout must be None or a function of the weights; got 0.1 (float)"),
+    (lambda: attention(FOUR, FOUR, FOUR, use_RoPE=1), ArgumentTypeError,
+     "use_RoPE must be True or False; got 1 (int)"),
     (lambda: cos_sin_cached(np.zeros((2, 3), int), 4), ArgumentValueError,
      "positions must be an array of one axis; got an array of shape (2, 3) and dtype int64"),
 ]  # fmt: skip

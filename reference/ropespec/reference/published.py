@@ -1,31 +1,45 @@
-"""The code functions of the documents, corrected where they do not run (chapter `published`).
+"""The code of the documents in NumPy: names, parameters, order, defaults and lines as printed.
 
-They keep the names, arguments and axes of the documents: (B, H, L, d) for `RoPE` and its table,
-(B, S, H, d) for the complex pair of functions, (S, 1, 1, d) for the cache of document 000.
-Everything is float64 inside; a result that stands for q or k has the dtype of its input.
+Corrected where it does not run or runs only by luck, and nowhere else (chapter `published`).
+(B, H, L, d) are the axes of `RoPE`, its table and its `attention`, (B, S, H, d) those of the
+complex functions, (S, 1, 1, d) those of the cache of document 000. Everything is float64 inside; a
+result that stands for q, k or v has the dtype of its input.
+
+`attention` here is that of document 004; the name `ropespec.reference.attention` is the shared
+API's.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ropespec.reference.arrays import Floats, as_float64, as_positions, round_to
-from ropespec.reference.complex_plane import euler, from_complex, to_complex
-from ropespec.reference.frequencies import (
-    angles,
-    duplicate_interleaved,
-    inv_freq,
-    theta_llama,
-    theta_pow,
+from ropespec.reference.attention import scaled_scores, softmax
+from ropespec.reference.frequencies import angles, duplicate_interleaved, inv_freq
+from ropespec.reference.sinusoidal import PositionalEncoding
+from ropespec.spec.arguments import (
+    check_array_type,
+    check_base,
+    check_dim,
+    check_flag,
+    check_size,
 )
-from ropespec.spec.arguments import check_array_type, check_base, check_dim, check_size
-from ropespec.spec.errors import ArgumentValueError
-from ropespec.spec.published_arguments import check_freqs_cis, check_rope, check_rotary_emb
+from ropespec.spec.device import check_host_device
+from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
+from ropespec.spec.published_arguments import (
+    check_freqs_cis,
+    check_printed_attention,
+    check_rope,
+    check_rotary_emb,
+)
 
 __all__ = [
+    "PositionalEncoding",
     "RoPE",
     "apply_rotary_emb",
+    "attention",
     "cos_sin_cached",
     "precompute_freqs_cis",
     "quarter_turn",
@@ -37,13 +51,16 @@ __all__ = [
 Complexes = NDArray[np.complexfloating[Any, Any]]
 """complex64 or complex128."""
 
+Dropout = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""What is done to the weights before they meet the values."""
+
 
 def sinusoidal_position_embedding(
-    batch_size: int, nums_head: int, max_len: int, output_dim: int
+    batch_size: int, nums_head: int, max_len: int, output_dim: int, device: str | None
 ) -> NDArray[np.float64]:
-    """sin(m theta_i) at 2i and cos(m theta_i) at 2i+1, repeated for B and H (PUB-1; F-188).
+    """sin(m theta_i) at 2i and cos(m theta_i) at 2i+1, repeated for B and H.
 
-    Line by line the function of document 004, without its `device`.
+    Clauses PUB-1, PUB-7; F-188, and its worked example F-206 to F-214; E-52, E-53, E-54, E-55.
 
     Parameters
     ----------
@@ -51,6 +68,8 @@ def sinusoidal_position_embedding(
         B, H and L, each at least 0.
     output_dim : int
         d: even, at least 2.
+    device : {None, "cpu"}
+        Where the table lies: in the memory of the host, the only device of NumPy.
 
     Returns
     -------
@@ -60,16 +79,21 @@ def sinusoidal_position_embedding(
     Raises
     ------
     ArgumentTypeError
-        If an argument is not an integer.
+        If a size is not an integer, or `device` no string.
     ArgumentValueError
-        If a size is negative, or `output_dim` odd or below 2.
+        If a size is negative, `output_dim` odd or below 2, or `device` not "cpu".
     """
-    B, H = check_size("batch_size", batch_size), check_size("nums_head", nums_head)
-    L, d = check_size("max_len", max_len), check_dim(output_dim, "output_dim")
-    embeddings = angles(np.arange(L), theta_pow(d))  # (L, d/2)
-    embeddings = np.stack([np.sin(embeddings), np.cos(embeddings)], axis=-1)  # (L, d/2, 2)
-    embeddings = np.tile(embeddings, (B, H, 1, 1, 1))  # (B, H, L, d/2, 2)
-    return embeddings.reshape(B, H, L, d)
+    batch_size = check_size("batch_size", batch_size)
+    nums_head, max_len = check_size("nums_head", nums_head), check_size("max_len", max_len)
+    output_dim = check_dim(output_dim, "output_dim")
+    check_host_device(device)
+    position = np.arange(0, max_len, dtype=np.float64)[:, np.newaxis]
+    ids = np.arange(0, output_dim // 2, dtype=np.float64)
+    theta = np.power(10000.0, -2 * ids / output_dim)
+    embeddings = position * theta
+    embeddings = np.stack([np.sin(embeddings), np.cos(embeddings)], axis=-1)
+    embeddings = np.tile(embeddings, (batch_size, nums_head, *([1] * len(embeddings.shape))))
+    return np.reshape(embeddings, (batch_size, nums_head, max_len, output_dim))
 
 
 def split_pos_emb(pos_emb: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -85,13 +109,19 @@ def split_pos_emb(pos_emb: NDArray[np.float64]) -> tuple[NDArray[np.float64], ND
     sin_pos, cos_pos : ndarray of float64, shape (..., d)
         In the order in which document 004 explains them.
     """
-    return duplicate_interleaved(pos_emb[..., ::2]), duplicate_interleaved(pos_emb[..., 1::2])
+    sin_pos = np.repeat(pos_emb[..., ::2], 2, axis=-1)
+    cos_pos = np.repeat(pos_emb[..., 1::2], 2, axis=-1)
+    return sin_pos, cos_pos
 
 
 def quarter_turn(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(-x_1, x_0, -x_3, x_2, ...): the q2 and k2 of document 004 (PUB-2; F-191, F-192).
+    """(-x_1, x_0, -x_3, x_2, ...): the q2 and k2 of document 004.
 
-    Stacked as printed; built from `x` alone, without any sine or cosine (E-56).
+    Clauses PUB-2, PUB-7; F-191, F-192, F-215, F-216; E-57.
+
+    Stacked as printed; built from `x` alone, without any sine or cosine (E-56). The document
+    writes `.reshape(q.shape)` in the function and `.flatten(start_dim=-2)` in its example; both
+    merge the last two axes.
 
     Parameters
     ----------
@@ -107,9 +137,12 @@ def quarter_turn(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def RoPE(q: Floats, k: Floats) -> tuple[Floats, Floats]:
-    """Return `q * cos_pos + q2 * sin_pos`, and the same for k: `RoPE(q, k)` (PUB-2; F-189).
+    """Return `q * cos_pos + q2 * sin_pos`, and the same for k: `RoPE(q, k)`.
 
-    Interleaved, base 10000, positions 0..L-1 for q and 0..T-1 for k.
+    Clauses PUB-2, PUB-7; F-189, F-217.
+
+    Interleaved, base 10000, positions 0..L-1 for q and 0..T-1 for k. Its lines are those of the
+    document, which has lost their breaks (E-63).
     The document takes heads and length of both from q; here each brings its own table (E-60).
 
     Parameters
@@ -135,8 +168,72 @@ def RoPE(q: Floats, k: Floats) -> tuple[Floats, Floats]:
     return _rope_one(q), _rope_one(k)
 
 
-def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> NDArray[np.complex128]:
-    """e^{i m theta_i} for m = 0..end-1 (PUB-3; F-194).
+def attention(  # the parameters of the document
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    mask: NDArray[Any] | None = None,
+    dropout: Dropout | None = None,
+    use_RoPE: bool = True,
+) -> tuple[Floats, Floats]:
+    """Return softmax(q k^T / sqrt(d_k)) v with q and k rotated (ATT-2, PUB-7; F-193, F-199, F-218).
+
+    As document 004 prints it, but for its mask: -inf stands where `mask == 0`, not -1e-9 (E-58),
+    and the softmax is taken of the masked scores (E-59).
+
+    Parameters
+    ----------
+    q : ndarray of float, shape (B, H, L, d)
+        Queries at positions 0..L-1; d even if they are rotated.
+    k, v : ndarray of float, shapes (B, H, T, d) and (B, H, T, e)
+        Keys at positions 0..T-1, and values.
+    mask : ndarray or None
+        Numbers or bools, broadcasting to (B, H, L, T); 0 = excluded.
+    dropout : callable or None
+        Applied to the weights; must keep their shape.
+    use_RoPE : bool
+        False leaves q and k as they are.
+
+    Returns
+    -------
+    output : ndarray, shape (B, H, L, e), dtype of `q`
+        Zero in a row that may attend nowhere.
+    weights : ndarray, shape (B, H, L, T), dtype of `q`
+        Rows sum to 1, or are zero, before `dropout`.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If q, k or v is no float array of NumPy, their dtypes differ, `mask` is no array of
+        numbers or bools, `dropout` cannot be called, or `use_RoPE` is no bool.
+    ArgumentValueError
+        If an array has not four axes, d is odd, or the shapes do not fit each other.
+    """
+    for name, array in (("q", q), ("k", k), ("v", v)):
+        check_array_type(name, array, np.ndarray, "numpy.ndarray")
+    if mask is not None:
+        check_array_type("mask", mask, np.ndarray, "numpy.ndarray")
+    if dropout is not None and not callable(dropout):
+        raise ArgumentTypeError("dropout", "None or a function of the weights", dropout)
+    check_flag("use_RoPE", use_RoPE)
+    check_printed_attention(q, k, v, mask)
+    dtype = q.dtype
+    q, k, v = (as_float64(x) for x in (q, k, v))
+    if use_RoPE:
+        q, k = RoPE(q, k)
+    att_logits = scaled_scores(q, k)
+    att_scores = softmax(att_logits, None if mask is None else mask != 0)
+    if dropout is not None:
+        att_scores = dropout(att_scores)
+    with np.errstate(invalid="ignore"):  # a NaN or infinity in v is the caller's
+        output = np.matmul(att_scores, v)
+    return round_to(output, dtype), round_to(att_scores, dtype)
+
+
+def precompute_freqs_cis(
+    dim: int, end: int, theta: float = 10000.0, *, device: str | None = None
+) -> NDArray[np.complex128]:
+    """e^{i m theta_i} for m = 0..end-1 (PUB-3; F-194, F-200).
 
     Parameters
     ----------
@@ -146,6 +243,8 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> NDArray[
         Number of positions, at least 0.
     theta : float
         The base, above 1; document 004 calls it theta.
+    device : {None, "cpu"}
+        Where the table lies: in the memory of the host, the only device of NumPy.
 
     Returns
     -------
@@ -155,12 +254,17 @@ def precompute_freqs_cis(dim: int, end: int, theta: float = 10000.0) -> NDArray[
     Raises
     ------
     ArgumentTypeError
-        If `dim` or `end` is not an integer, or `theta` no real number.
+        If `dim` or `end` is not an integer, `theta` no real number, or `device` no string.
     ArgumentValueError
-        If `dim` is odd or below 2, `end` negative, or `theta` not finite or not above 1.
+        If `dim` is odd or below 2, `end` negative, `theta` not finite or not above 1, or `device`
+        not "cpu".
     """
-    dim, end, base = check_dim(dim), check_size("end", end), check_base(theta, "theta")
-    return euler(angles(np.arange(end), theta_llama(dim, base)))
+    dim, end, theta = check_dim(dim), check_size("end", end), check_base(theta, "theta")
+    check_host_device(device)
+    freqs = 1.0 / (theta ** (np.arange(0, dim, 2)[: (dim // 2)].astype(np.float64) / dim))
+    t = np.arange(end)
+    freqs = np.outer(t, freqs)
+    return _polar(np.ones_like(freqs), freqs)
 
 
 def reshape_for_broadcast(freqs_cis: Complexes, x: Complexes) -> Complexes:
@@ -188,12 +292,13 @@ def reshape_for_broadcast(freqs_cis: Complexes, x: Complexes) -> Complexes:
     check_array_type("freqs_cis", freqs_cis, np.ndarray, "numpy.ndarray")
     check_array_type("x", x, np.ndarray, "numpy.ndarray")
     check_freqs_cis(freqs_cis, x)
-    _, S, _, c = x.shape
-    return freqs_cis.reshape(1, S, 1, c)
+    ndim = x.ndim
+    shape = [d if i == 1 or i == ndim - 1 else 1 for i, d in enumerate(x.shape)]
+    return freqs_cis.reshape(*shape)
 
 
 def apply_rotary_emb(xq: Floats, xk: Floats, freqs_cis: Complexes) -> tuple[Floats, Floats]:
-    """Multiply the pairs of xq and xk, read as complex numbers, by freqs_cis (PUB-5; F-196).
+    """Multiply the pairs of xq and xk, read as complex numbers, by freqs_cis (PUB-5; F-196, F-197).
 
     Interleaved.
     The document computes in float32 whatever comes in; here it is float64 (E-62).
@@ -220,7 +325,14 @@ def apply_rotary_emb(xq: Floats, xk: Floats, freqs_cis: Complexes) -> tuple[Floa
     for name, value in (("xq", xq), ("xk", xk), ("freqs_cis", freqs_cis)):
         check_array_type(name, value, np.ndarray, "numpy.ndarray")
     check_rotary_emb(xq, xk, freqs_cis)
-    return _multiply(xq, freqs_cis), _multiply(xk, freqs_cis)
+    # d/2 where the document has -1, which is ambiguous for an empty array
+    xq_ = _view_as_complex(as_float64(xq).reshape(*xq.shape[:-1], xq.shape[-1] // 2, 2))
+    xk_ = _view_as_complex(as_float64(xk).reshape(*xk.shape[:-1], xk.shape[-1] // 2, 2))
+    freqs_cis = reshape_for_broadcast(freqs_cis, xq_).astype(np.complex128)
+    with np.errstate(invalid="ignore"):  # infinity times zero is the pair's own business (ROT-16)
+        xq_out = _view_as_real(xq_ * freqs_cis).reshape(xq.shape)
+        xk_out = _view_as_real(xk_ * freqs_cis).reshape(xk.shape)
+    return round_to(xq_out, xq.dtype), round_to(xk_out, xk.dtype)
 
 
 def cos_sin_cached(
@@ -258,15 +370,28 @@ def cos_sin_cached(
 
 
 def _rope_one(x: Floats) -> Floats:
-    B, H, L, d = x.shape
-    sin_pos, cos_pos = split_pos_emb(sinusoidal_position_embedding(B, H, L, d))
+    batch_size = x.shape[0]
+    nums_head = x.shape[1]
+    max_len = x.shape[2]
+    output_dim = x.shape[-1]
+    pos_emb = sinusoidal_position_embedding(batch_size, nums_head, max_len, output_dim, "cpu")
+    sin_pos, cos_pos = split_pos_emb(pos_emb)
     wide = as_float64(x)
+    x2 = quarter_turn(wide)
     with np.errstate(invalid="ignore"):  # infinity times zero is the pair's own business (ROT-16)
-        return round_to(wide * cos_pos + quarter_turn(wide) * sin_pos, x.dtype)
+        return round_to(wide * cos_pos + x2 * sin_pos, x.dtype)
 
 
-def _multiply(x: Floats, freqs_cis: Complexes) -> Floats:
-    z = to_complex(as_float64(x))
-    with np.errstate(invalid="ignore"):
-        turned = z * reshape_for_broadcast(freqs_cis, z).astype(np.complex128)
-    return round_to(as_float64(from_complex(turned)), x.dtype)
+def _polar(modulus: NDArray[np.float64], angle: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """Return modulus * e^{i angle}, the `torch.polar` of the document."""
+    return np.asarray(modulus * np.cos(angle) + 1j * (modulus * np.sin(angle)))
+
+
+def _view_as_complex(x: NDArray[np.float64]) -> NDArray[np.complex128]:
+    z = np.empty(x.shape[:-1], np.complex128)
+    z.real, z.imag = x[..., 0], x[..., 1]
+    return z
+
+
+def _view_as_real(z: NDArray[np.complex128]) -> NDArray[np.float64]:
+    return np.stack([z.real, z.imag], axis=-1)
