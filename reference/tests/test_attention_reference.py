@@ -8,7 +8,6 @@ from ropespec.reference.arrays import round_to
 from ropespec.reference.attention import (
     attention,
     attention_plain,
-    document_attention,
     scaled_scores,
     softmax,
 )
@@ -35,7 +34,10 @@ def at(q_positions, k_positions=None, *, interleaved=True):
 
 @pytest.mark.parametrize("interleaved", LAYOUTS)
 def test_attention_by_loops(interleaved):
-    """Every weight is e^score over the sum, every output the weighted sum (ATT-1, ATT-4, P-35)."""
+    """Every weight is e^score over the sum of the rotated vectors, every output the weighted sum.
+
+    ATT-1, ATT-4, P-35; F-149, F-183, F-185, F-186, E-65.
+    """
     q, k, v = draw(0, 2, 3, 4, 6), draw(1, 2, 5, 2, 6), draw(2, 2, 5, 2, 3)
     m, n = np.array([[4, 0, -7], [1, 2, 90]]), np.arange(5)
     mask = draw(3, 2, 4, 3, 5) > -0.5
@@ -98,7 +100,10 @@ def test_masked_score_has_no_influence():
 
 
 def test_shift_of_all_positions():
-    """S = 3, d = 4, shift 7: unchanged, while a rotated V would change the output (ATT-3, P-34)."""
+    """S = 3, d = 4, shift 7: unchanged, while a rotated V would change the output.
+
+    ATT-3, P-34; F-184, E-08.
+    """
     q, k, v = draw(10, 3, 3, 1, 4)
     here, there = np.arange(3), np.arange(7, 10)
     np.testing.assert_allclose(
@@ -108,6 +113,63 @@ def test_shift_of_all_positions():
         attention(q, k, apply_rotary(v, p, interleaved=True), **at(p))[0] for p in (here, there)
     ]
     assert np.abs(wrong[0] - wrong[1]).max() > 0.1
+
+
+def attend_plainly(Q, K, V, mask):
+    """Attention without positions."""
+    return attention_plain(Q, K, V, mask)[0]
+
+
+def attend_by_place(Q, K, V, mask):
+    """Attention of one head where every token has its place as its position."""
+    call = at(np.arange(len(Q)), np.arange(len(K)))
+    return attention(Q[:, None], K[:, None], V[:, None], **call, mask=mask)[0][:, 0]
+
+
+def test_plain_attention_does_not_see_the_order():
+    """Permuted tokens give the permuted output, permuted keys the same one (ATT-5, P-49; F-222)."""
+    Q, K, V = draw(30, 3, 6, 4)
+    mask = draw(31, 6, 6) > -0.7
+    out = attend_plainly(Q, K, V, mask)
+    for seed in range(5):
+        p = np.random.default_rng(seed).permutation(6)
+        together = attend_plainly(Q[p], K[p], V[p], mask[np.ix_(p, p)])
+        np.testing.assert_allclose(together, out[p], atol=1e-14)
+        keys_alone = attend_plainly(Q, K[p], V[p], mask[:, p])
+        np.testing.assert_allclose(keys_alone, out, atol=1e-14)
+
+
+def test_rotated_attention_sees_the_order():
+    """Permuted tokens at fixed positions give another output (ATT-5, P-49; F-222)."""
+    Q, K, V = draw(32, 3, 6, 4)
+    mask = np.ones((6, 6), dtype=bool)
+    out = attend_by_place(Q, K, V, mask)
+    for p in (np.array([1, 0, 2, 3, 4, 5]), np.arange(6)[::-1]):
+        assert np.abs(attend_by_place(Q[p], K[p], V[p], mask) - out[p]).max() > 1e-2
+        assert np.abs(attend_by_place(Q, K[p], V[p], mask) - out).max() > 1e-2
+
+
+def test_two_sentences_of_the_same_tokens():
+    """他欠我百万 and 我欠他百万 are one sentence without positions, and two with (ATT-5; F-222)."""
+    tokens = dict(zip("他欠我百万", draw(33, 5, 4), strict=True))
+    he_owes, i_owe = (
+        np.array([tokens[word] for word in line]) for line in ("他欠我百万", "我欠他百万")
+    )
+    mask = np.ones((5, 5), dtype=bool)
+    order = [2, 1, 0, 3, 4]
+    plain = [attend_plainly(x, x, x, mask) for x in (he_owes, i_owe)]
+    np.testing.assert_allclose(plain[0][order], plain[1], atol=1e-14)
+    placed = [attend_by_place(x, x, x, mask) for x in (he_owes, i_owe)]
+    assert (np.abs(placed[0][order] - placed[1]).max(axis=-1) > 1e-3).all()
+
+
+def test_positions_that_move_with_their_tokens_change_nothing():
+    """The order is in the positions alone: permuted along, they change nothing (ATT-5, P-49)."""
+    q, k, v = draw(34, 3, 6, 1, 4)
+    positions, p = np.array([3, -1, 7, 0, 12, 5]), np.array([4, 2, 0, 5, 1, 3])
+    out, _ = attention(q, k, v, **at(positions))
+    moved, _ = attention(q[p], k[p], v[p], **at(positions[p]))
+    np.testing.assert_allclose(moved, out[p], atol=1e-14)
 
 
 def test_shift_of_the_keys_alone():
@@ -228,36 +290,6 @@ def test_plain_attention_is_attention_without_rotation():
     np.testing.assert_allclose(out[:, 0], plain, atol=1e-15)
     np.testing.assert_allclose(weights[0], plain_weights, atol=1e-15)
     assert scaled_scores(np.ones((1, 4)), np.ones((1, 4))).tolist() == [[2.0]]
-
-
-def test_demo_of_document_004():
-    """(8, 12, 10, 32) in, (8, 12, 10, 32) and (8, 12, 10, 10) out (ATT-2, F-199)."""
-    q, k, v = draw(27, 3, 8, 12, 10, 32)
-    out, weights = document_attention(q, k, v)
-    assert out.shape == (8, 12, 10, 32)
-    assert weights.shape == (8, 12, 10, 10)
-
-
-def test_document_attention_is_attention():
-    """On its axes it agrees with attention; its mask excludes where it is 0 (ATT-2, P-35)."""
-    q, k, v = draw(28, 3, 2, 3, 5, 4)
-    mask = np.tril(np.ones((5, 5), dtype=np.int64))
-    out, weights = document_attention(q, k, v, mask)
-    swapped = (x.swapaxes(1, 2) for x in (q, k, v))
-    other, other_weights = attention(*swapped, **at(np.arange(5)), mask=mask == 1)
-    np.testing.assert_array_equal(out, other.swapaxes(1, 2))
-    np.testing.assert_array_equal(weights, other_weights)
-    assert (weights[..., mask == 0] == 0).all()
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_document_attention_without_rope(dtype):
-    """use_RoPE=False is plain softmax(QK^T/sqrt(d))V, in the dtype of q (ATT-1, P-35)."""
-    q, k, v = (x.astype(dtype) for x in draw(29, 3, 2, 3, 5, 4))
-    out, weights = document_attention(q, k, v, use_rope=False)
-    plain, plain_weights = attention_plain(*(x.astype(np.float64) for x in (q, k, v)))
-    np.testing.assert_array_equal(out, round_to(plain, np.dtype(dtype)))
-    np.testing.assert_array_equal(weights, round_to(plain_weights, np.dtype(dtype)))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def draw(seed, *shape):
 
 
 def test_table_of_the_chapter():
-    """B, Σcos and |S_64| at the powers of two, d = 128, base 10000 (DEC-2)."""
+    """B, Σcos and |S_64| at the powers of two, d = 128, base 10000 (DEC-2; F-202)."""
     B = [32.5, 31.5382, 28.9560, 22.6040, 19.8174, 15.7750, 13.3843]
     B += [10.0899, 9.2729, 6.5431, 5.3114, 4.0241, 3.6185, 4.8828]
     cosines = [64.0, 62.0937, 57.3819, 48.5860, 45.7205, 39.7017, 35.6778]
@@ -78,7 +78,10 @@ def test_window_means_fall():
 
 
 def test_not_monotone():
-    """B rises at 115 of 256 steps, first from 18 to 19, and at 2020 of 4096 (DEC-3, E-25, P-44)."""
+    """B rises at 115 of 256 steps, first from 18 to 19, and at 2020 of 4096.
+
+    DEC-3, P-44; F-201, F-205, E-25.
+    """
     rises = np.diff(decay_bound(np.arange(4097), 128)) > 0
     assert np.flatnonzero(rises)[0] == 18
     assert rises[:256].sum() == 115
@@ -121,6 +124,17 @@ def test_curve_of_a_given_vector():
     assert C[6] == pytest.approx(0.960170, abs=5e-7)
 
 
+def test_curve_of_a_given_vector_is_interleaved():
+    """q = (1, 0, 0, 0) lies in the pair of θ_0 and (0, 0, 1, 0) in that of θ_1 (DEC-2).
+
+    Half-split both would lie in the pair of another frequency: (0, 1, 0, 0) tells the two apart.
+    """
+    for component, theta in enumerate((1.0, 1.0, 0.1, 0.1)):
+        q = np.eye(4)[component]
+        expected = np.cos(np.arange(7) * theta)
+        np.testing.assert_allclose(decay_curve(6, 4, 100.0, q=q), expected, atol=1e-14)
+
+
 @pytest.mark.parametrize(
     ("dim", "base", "first"),
     [(128, 1e4, 1707), (64, 1e4, 725), (128, 5e5, 18438), (128, 1e6, 27115)],
@@ -137,14 +151,17 @@ def test_cosine_sum_is_negative_often():
 
 
 def test_trace_oscillates():
-    """Trace of R_D for d = 8 and D = 0..12 (DEC-3, E-29)."""
+    """Trace of R_D for d = 8 and D = 0..12 (DEC-3; F-203, E-29)."""
     expected = [8, 7.0705, 5.1274, 3.9298, 4.5332, 6.3200, 7.5674]
     expected += [7.0325, 5.0960, 3.4128, 3.3924, 4.9038, 6.3979]
     np.testing.assert_allclose(trace(np.arange(13), 8), expected, rtol=0, atol=5.1e-5)
 
 
 def test_independent_vectors_do_not_decay():
-    """Independent normal q and k: mean 0, deviation sqrt(d) at every distance (DEC-3, E-29)."""
+    """Independent normal q and k: mean 0, deviation sqrt(d) at every distance.
+
+    DEC-3; F-203, E-29.
+    """
     q, k = draw(0, 2, 20000, 8)
     for offset in (0, 10, 1000):
         scores = relative_score(q, k, offset, interleaved=True)
@@ -156,7 +173,10 @@ def test_independent_vectors_do_not_decay():
 @pytest.mark.parametrize("interleaved", [True, False])
 @pytest.mark.parametrize("dim", [2, 4, 32])
 def test_abel_bound_holds(dim, interleaved):
-    """|g(q, k, D)| is at most the bound, and summation by parts gives the score (DEC-1, P-42)."""
+    """|g(q, k, D)| is at most the bound, and summation by parts gives the score.
+
+    DEC-1, P-42; F-204.
+    """
     q, k = draw(dim, 2, 50, 1, dim)
     offsets = np.array([0, 1, -1, 7, 100, -4000])
     scores = relative_score(q, k, offsets, interleaved=interleaved)
@@ -178,12 +198,18 @@ def test_abel_bound_is_reached():
 
 
 def test_tapering_products():
-    """h_i = 1 - i/64 at 256: Abel 6.54, true 4.96, trivial 32.5 (DEC-1, DEC-3)."""
+    """h_i = 1 - i/64 at 256: Abel 6.54, complex sum 4.96, score 2.94, trivial 32.5.
+
+    DEC-1, DEC-3.
+    """
     h = pair_products(TAPER, UNIT, interleaved=True)
     np.testing.assert_allclose(h, 1 - np.arange(64) / 64, atol=1e-15)
     assert abel_bound(TAPER, UNIT, 256, interleaved=True) == pytest.approx(6.5431, abs=5.1e-5)
-    true = np.abs(abel_sum(TAPER, UNIT, 256, interleaved=True))
-    assert true == pytest.approx(4.96, abs=5.1e-3)
+    total = abel_sum(TAPER, UNIT, 256, interleaved=True)
+    assert abs(total) == pytest.approx(4.9555, abs=5.1e-5)
+    assert total.real == pytest.approx(2.9365, abs=5.1e-5)
+    score = relative_score(TAPER, UNIT, 256, interleaved=True)
+    assert score == pytest.approx(2.9365, abs=5.1e-5)
     assert trivial_bound(TAPER, UNIT, interleaved=True) == pytest.approx(32.5, abs=1e-12)
 
 

@@ -28,7 +28,10 @@ def same_angle(a, b):
 
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (3, 1), (1, 3), (-5, 40)])
 def test_the_four_steps_of_the_block_proof(m, n):
-    """Moving R_m over, block by block, one block, and R_m^T R_n = R_{n-m} (DER-1, P-20)."""
+    """Moving R_m over, block by block, one block, and R_m^T R_n = R_{n-m}.
+
+    DER-1, P-20; F-164, F-165, F-166, F-167.
+    """
     left, right = der.inner_of_rotated(*draw(1, 2, 8), m, n)
     assert left == pytest.approx(right, abs=1e-13)
     product, offset = der.conclusion(m, n, 8)
@@ -60,7 +63,10 @@ def test_a_block_takes_an_angle_and_not_a_position():
 
 @pytest.mark.parametrize(("m", "n"), [(5, 2), (2, 5), (0, 0), (-30, 100)])
 def test_both_equations_of_the_polar_form(m, n):
-    """Moduli multiply, arguments subtract modulo a turn (DER-2, P-33)."""
+    """Moduli multiply, arguments subtract modulo a turn.
+
+    DER-2, P-33; F-168, F-169, F-170, E-50.
+    """
     for q, k in complex_pairs(2):
         left, right = der.equation_one(q, k, m, n, theta=THETA)
         assert left == pytest.approx(right, rel=1e-14)
@@ -75,7 +81,10 @@ def test_the_second_equation_has_the_sign_of_m_minus_n():
 
 
 def test_moduli_of_the_worked_example():
-    """With q = 3+4i, k = 1-i, m = 5 each member is 5 sqrt 2 = 7.0710678 (DER-3, P-32)."""
+    """With q = 3+4i, k = 1-i, m = 5 each member is 5 sqrt 2 = 7.0710678.
+
+    DER-3, P-32; F-171, F-172.
+    """
     for value in der.moduli_at_equal_positions(Q, K, 5, theta=THETA):
         assert value == pytest.approx(5 * math.sqrt(2), abs=1e-13)
     for m in range(-10, 10):
@@ -83,8 +92,30 @@ def test_moduli_of_the_worked_example():
         assert der.r_g(Q, K, m, theta=THETA) == pytest.approx(5 * math.sqrt(2), abs=1e-13)
 
 
+def test_the_modulus_is_forced():
+    """With k = q the first equation at m = n is |f(q, m)|^2 = |q|^2 (DER-3, P-32; F-172)."""
+    for q, _ in complex_pairs(8):
+        for m in (1, -4, 90):
+            first, second, third, squared = der.moduli_at_equal_positions(q, q, m, theta=THETA)
+            assert first == pytest.approx(der.r_f(q, m, theta=THETA) ** 2, rel=1e-14)
+            assert (second, third) == pytest.approx((squared, squared), rel=1e-14)
+            assert squared == pytest.approx(abs(q) ** 2, rel=1e-14)
+
+
+def test_the_wish_alone_admits_a_reflection():
+    """Mirroring at odd positions keeps Re[f f*] a function of m - n, but not f f* (DER-2)."""
+    for q, k in complex_pairs(9):
+        for m, n in ((1, 0), (4, 1), (-3, 2), (6, 2)):
+            here = der.f_mirrored(q, m) * der.f_mirrored(k, n).conjugate()
+            shifted = der.f_mirrored(q, m + 1) * der.f_mirrored(k, n + 1).conjugate()
+            assert shifted.real == pytest.approx(here.real, abs=1e-14)
+            assert abs(shifted.imag - here.imag) > 1e-3
+        assert der.f_mirrored(q, 0) == q
+        assert der.f_mirrored(q, 1) == q.conjugate()
+
+
 def test_arguments_at_equal_positions():
-    """All four members of equation two at m = n are one angle (DER-4, F-173)."""
+    """All four members of equation two at m = n are one angle (DER-4; F-173, F-174)."""
     for q, k in complex_pairs(3):
         for m in (0, 1, 17, -4):
             members = der.arguments_at_equal_positions(q, k, m, theta=THETA)
@@ -92,7 +123,10 @@ def test_arguments_at_equal_positions():
 
 
 def test_phi_is_the_same_for_every_vector_and_grows_evenly():
-    """φ(0) = 0, φ(m) - φ(m-1) = θ, φ(m) = mθ, all modulo a turn (DER-4, P-32)."""
+    """φ(0) = 0, φ(m) - φ(m-1) = θ, φ(m) = mθ, all modulo a turn.
+
+    DER-4, P-32; F-175, F-178, F-179, E-51.
+    """
     progression = der.phi_progression(40, THETA)
     for q, k in complex_pairs(4):
         assert der.phi(q, 0, theta=THETA) == 0.0
@@ -106,7 +140,10 @@ def test_phi_is_the_same_for_every_vector_and_grows_evenly():
 
 
 def test_neighbours():
-    """The difference of neighbours is Θ_g(q, k, 1), also after the substitution (DER-4, F-176)."""
+    """The difference of neighbours is Θ_g(q, k, 1), also after the substitution.
+
+    DER-4; F-176, F-177.
+    """
     for q, k in complex_pairs(5):
         for m in (1, 2, 30):
             expected = der.theta_g(q, k, 1, theta=THETA)
@@ -134,12 +171,12 @@ def test_theta_is_determined_modulo_a_turn():
 
 
 def test_the_solution_in_polar_form():
-    """|q| e^{i(Θ(q) + mθ)} = q e^{imθ} (DER-5, F-180)."""
+    """|q| e^{i(Θ(q) + mθ)} = q e^{imθ} (DER-5; F-180, F-181)."""
     for q, _ in complex_pairs(6):
         for m in (0, 1, -7, 60):
             polar = der.f_polar(q, m, theta=THETA)
             assert polar == pytest.approx(der.f(q, m, theta=THETA), abs=1e-13)
-            assert same_angle(der.theta_f(q, m, theta=THETA), der.argument(q) + m * THETA)
+            assert same_angle(der.theta_f(q, m, theta=THETA), der.theta_of(q) + m * THETA)
 
 
 def test_d_dimensions_by_pairs():
@@ -153,9 +190,15 @@ def test_d_dimensions_by_pairs():
 def test_zero_has_no_argument():
     """The polar form is for vectors other than zero (DER-2)."""
     with pytest.raises(ValueError, match="q must not be zero"):
-        der.argument(0j)
+        der.theta_of(0j)
     with pytest.raises(ValueError, match="q must not be zero"):
         der.phi(0j, 1, theta=1.0)
+
+
+def test_the_negative_axis_has_the_argument_pi():
+    """Arguments lie in (-π, π], also where the imaginary part is -0.0 (DER-4; F-174)."""
+    for imaginary in (0.0, -0.0):
+        assert der.theta_of(complex(-2.0, imaginary)) == math.pi
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from ropespec.reference import angles, cos_sin, inv_freq
+from ropespec.reference import angles, cos_sin, inv_freq, rotation_matrix
 from ropespec.reference.arrays import as_positions
 from ropespec.reference.frequencies import (
     div_term,
@@ -32,7 +32,7 @@ LABELLED = [theta_one_based, theta_step2]
 @pytest.mark.parametrize("function", [inv_freq, *CODE_FORMS, *LABELLED])
 @pytest.mark.parametrize("dim", [3, 1, 0, -2, 129])
 def test_freq_1_odd_or_small_dimensions_are_refused(function, dim):
-    """A dimension that leaves a component without partner raises and says so (P-46)."""
+    """A dimension that leaves a component without partner raises (F-020; E-44; P-46)."""
     with pytest.raises(ArgumentValueError) as error:
         function(dim)
     assert str(error.value) == f"dim must be an even integer of at least 2; got {dim} (int)"
@@ -84,7 +84,7 @@ def test_freq_2_the_dimension_is_looked_at_before_the_base():
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("base", BASES)
 def test_freq_2_frequencies_fall_geometrically_from_1(dim, base):
-    """theta_0 is 1, the ratio of neighbours is base^(-2/d), all lie in (1/base, 1] (P-01)."""
+    """theta_0 is 1, the ratio of neighbours base^(-2/d), all are in (1/base, 1] (F-001; P-01)."""
     theta = inv_freq(dim, base)
     assert theta.shape == (dim // 2,)
     assert theta.dtype == np.float64
@@ -108,14 +108,46 @@ def test_freq_2_frequencies_fall_geometrically_from_1(dim, base):
     ],
 )
 def test_freq_2_no_dimension_underflows(dim, smallest):
-    """The smallest frequency stays above 1/base however large d is (E-34)."""
+    """The smallest frequency stays above 1/base however large d is (F-015; E-34)."""
     assert inv_freq(dim)[-1] == pytest.approx(smallest, rel=1e-6)
+
+
+def test_freq_2_the_set_is_a_vector_and_no_matrix():
+    """Theta is a vector of d/2 numbers, one for each block of the matrix (F-022; E-01)."""
+    assert inv_freq(8).shape == (4,)
+    assert rotation_matrix(1, 8, interleaved=True).shape == (8, 8)
+
+
+def test_freq_2_i_runs_from_0_to_d_half_minus_1():
+    """The exponent -2i/d needs i = 0, ..., d/2-1; from 1 on all are off (F-005; E-23, E-26)."""
+    right = inv_freq(8)
+    assert right.tolist() == pytest.approx([10000.0 ** (-2 * i / 8) for i in range(4)])
+    from_one = [10000.0 ** (-2 * i / 8) for i in range(1, 5)]
+    assert from_one[:3] == pytest.approx(right[1:].tolist())
+    assert from_one[3] == pytest.approx(1 / 10000)
+
+
+def test_freq_3_a_set_counted_from_1_does_not_fit_labels_from_0():
+    """theta_1 of the set counted from 1 is 1, and each label another number (F-004; E-45)."""
+    counted = theta_one_based(8)
+    assert counted[1] == inv_freq(8)[0] == 1
+    assert 0 not in counted
+    assert all(counted[i] / inv_freq(8)[i] == pytest.approx(10.0) for i in (1, 2, 3))
+
+
+def test_freq_4_the_base_of_the_printed_line_is_10000():
+    """Document 000 leaves base without a value and ends its line in "float()" (E-12)."""
+    assert theta_from_arange(8).tolist() == pytest.approx([1, 0.1, 0.01, 0.001])
+    np.testing.assert_array_equal(theta_from_arange(8), theta_from_arange(8, 10000.0))
 
 
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("base", BASES)
 def test_freq_3_and_4_all_forms_are_one_vector(dim, base):
-    """Three index conventions and four code forms give the same frequencies (P-02)."""
+    """Three ways to count and four code forms give the same frequencies (P-02).
+
+    They are F-002, F-003, F-012 and F-006, F-007, F-008, F-009, F-010.
+    """
     theta = inv_freq(dim, base)
     rtol = 4 * EPS * (1 + math.log(base))  # exp(y) magnifies the rounding of y by |y|
     for form in CODE_FORMS:
@@ -136,14 +168,14 @@ def test_freq_3_one_label_means_three_values():
 
 @pytest.mark.parametrize("dim", DIMS)
 def test_freq_3_labels_run_as_printed(dim):
-    """Labels are 1..d/2 and 0, 2, ..., d-2; the progression does not reach d-1 (E-36)."""
+    """Labels are 1..d/2 and 0, 2, ..., d-2; the progression ends before d-1 (F-011; E-36)."""
     assert list(theta_one_based(dim)) == list(range(1, dim // 2 + 1))
     assert list(theta_step2(dim)) == list(range(0, dim - 1, 2))
     assert even_indices(dim).tolist() == list(theta_step2(dim))
 
 
 def test_freq_4_powers_are_exponentials_of_the_natural_logarithm():
-    """a^x = e^(x ln a); with the decimal logarithm it would be another number (P-03, E-37)."""
+    """a^x = e^(x ln a), not by the decimal logarithm (F-013, F-014; P-03, E-37)."""
     x = np.linspace(-1, 1, 41)
     for a in (0.25, 2.0, 10000.0):
         np.testing.assert_allclose(pow_via_exp(a, x), a**x, rtol=32 * EPS)
@@ -153,7 +185,7 @@ def test_freq_4_powers_are_exponentials_of_the_natural_logarithm():
 
 @pytest.mark.parametrize("dim", DIMS)
 def test_freq_5_the_last_pair_is_the_slowest(dim):
-    """Pair 0 turns by 1 radian per position, the last by base^(-(d-2)/d) (P-41)."""
+    """The first pair is rotated by 1 radian per position, the last least (F-021; P-41)."""
     theta = inv_freq(dim)
     assert theta[0] == 1
     assert theta[-1] == theta.min() == pytest.approx(10000.0 ** (-(dim - 2) / dim))
@@ -176,7 +208,7 @@ def test_freq_5_the_last_pair_is_the_slowest(dim):
     ],
 )
 def test_freq_6_and_7_angles_are_literal_products(positions):
-    """Every angle is the float64 product of position and frequency, bit for bit."""
+    """Every angle is the float64 product of position and frequency, bit for bit (F-017, F-019)."""
     theta = inv_freq(6)
     m = np.asarray(positions, dtype=np.int64)
     found = angles(positions, theta)
@@ -258,7 +290,7 @@ def test_freq_7_single_precision_frequencies_are_widened_first():
 
 
 def test_freq_8_listed_twice_does_not_mean_times_two():
-    """Doubled angles repeat; doubling their values would turn twice as far (E-10)."""
+    """Doubled angles repeat; doubling their values would rotate twice as far (F-018; E-10)."""
     row = angles(1, inv_freq(4))
     np.testing.assert_allclose(duplicate_interleaved(row), [1, 1, 0.01, 0.01], rtol=2 * EPS)
     np.testing.assert_allclose(duplicate_half(row), [1, 0.01, 1, 0.01], rtol=2 * EPS)

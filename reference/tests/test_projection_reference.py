@@ -30,7 +30,10 @@ def draw(seed, *shape):
 
 @pytest.mark.parametrize("interleaved", [True, False])
 def test_query_is_the_dense_document_form(interleaved):
-    """Every token and head of project_query is R_m W x by the dense matrix (PROJ-1, P-30)."""
+    """Every token and head of project_query is R_m W x by the dense matrix.
+
+    PROJ-1, P-30; F-078, F-087.
+    """
     x, weight = draw(0, 2, 3, 5), draw(1, 4, 6, 5)
     positions = np.array([[0, -3, 7], [100, 2, 2]])
     y = project_query(x, positions, weight, interleaved=interleaved)
@@ -41,20 +44,23 @@ def test_query_is_the_dense_document_form(interleaved):
 
 
 def test_key_is_the_query_with_its_own_weight():
-    """W_q = I, W_k = 2I, x = (0, 1), n = 0 gives the key (0, 2), not (0, 1) (PROJ-1, E-03)."""
+    """W_q = I, W_k = 2I, x = (0, 1), n = 0 gives the key (0, 2), not (0, 1).
+
+    PROJ-1; F-083, E-03.
+    """
     x, eye = np.array([[0.0, 1.0]]), np.eye(2)[None]
     assert project_key(x, [0], 2 * eye, interleaved=True).tolist() == [[[0.0, 2.0]]]
     assert project_query(x, [0], eye, interleaved=True).tolist() == [[[0.0, 1.0]]]
 
 
 def test_each_pair_has_its_own_angle():
-    """For d = 4 and x = (1, 0, 1, 0) the second pair turns by 0.01, not by 1 (PROJ-1, E-02)."""
+    """For d = 4 and x = (1, 0, 1, 0) the second pair rotates by 0.01, not by 1 (PROJ-1, E-02)."""
     y = project_query(np.array([[1.0, 0.0, 1.0, 0.0]]), [1], np.eye(4)[None], interleaved=True)
     np.testing.assert_allclose(y[0, 0], [0.540302, 0.841471, 0.999950, 0.010000], atol=5e-7)
 
 
 def test_other_base():
-    """The base reaches the rotation: with base 100 the second pair of d = 4 turns by 0.1."""
+    """The base reaches the rotation: with base 100 the second pair of d = 4 rotates by 0.1."""
     y = project_query(
         np.array([[1.0, 0.0, 1.0, 0.0]]), [1], np.eye(4)[None], interleaved=True, base=100.0
     )
@@ -62,7 +68,10 @@ def test_other_base():
 
 
 def test_complex_matrix_and_row_forms_agree():
-    """The three forms of one pair have the same two entries (PROJ-1, F-081, F-086, E-46)."""
+    """The three forms of one pair have the same two entries.
+
+    PROJ-1; F-079, F-081, F-082, F-085, F-086, F-090, E-38, E-39, E-46.
+    """
     x, weight = draw(2, 3), draw(3, 2, 3)
     for m in (0, 1, -5, 40):
         z = f_complex(x, m, weight, theta=0.3)
@@ -73,8 +82,8 @@ def test_complex_matrix_and_row_forms_agree():
         np.testing.assert_allclose(row[0], column, atol=1e-14)
 
 
-def test_row_times_untransposed_matrix_turns_back():
-    """Rows: q R turns by the opposite angle, q R^T by the right one (PROJ-1, E-46)."""
+def test_row_times_untransposed_matrix_rotates_back():
+    """Rows: q R rotates by the opposite angle, q R^T by the right one (PROJ-1, E-46)."""
     q = np.array([1.0, 0.0])
     np.testing.assert_allclose(f_row(q, 1, np.eye(2), theta=1.0)[0], [COS1, SIN1])
     R = np.array([[COS1, -SIN1], [SIN1, COS1]])
@@ -82,23 +91,43 @@ def test_row_times_untransposed_matrix_turns_back():
 
 
 def test_position_is_an_argument():
-    """(1, 0) stays at position 0 and turns at position 1 (PROJ-4, E-18)."""
+    """(1, 0) stays at position 0 and is rotated at position 1 (PROJ-4, E-18)."""
     q = np.array([1.0, 0.0])
     assert f_projected(q, 0, interleaved=True).tolist() == [1.0, 0.0]
     np.testing.assert_allclose(f_projected(q, 1, interleaved=True), [0.540302, 0.841471], atol=5e-7)
 
 
+def test_base_of_the_dense_forms():
+    """Without a base the second pair of four components rotates by 0.01, with base 100 by 0.1."""
+    second, weight = np.array([0.0, 0.0, 1.0, 0.0]), np.eye(4)
+    forms = (
+        lambda **base: f_projected(second, 1, interleaved=True, **base),
+        lambda **base: f_dense(second, 1, weight, interleaved=True, **base),
+        lambda **base: f_folded(second, 1, weight, interleaved=True, **base),
+    )
+    for form in forms:
+        np.testing.assert_allclose(form()[2:], [np.cos(0.01), np.sin(0.01)], atol=1e-15)
+        np.testing.assert_allclose(form(base=100.0)[2:], [np.cos(0.1), np.sin(0.1)], atol=1e-15)
+    scores = [
+        score_of_tokens(
+            *(second, second, 0, 1), weight_q=weight, weight_k=weight, interleaved=True, **base
+        )
+        for base in ({}, {"base": 100.0})
+    ]
+    np.testing.assert_allclose(scores, [np.cos(0.01), np.cos(0.1)], atol=1e-15)
+
+
 @pytest.mark.parametrize("interleaved", [True, False])
 @pytest.mark.parametrize("m", [0, 3, -11, 5000])
 def test_rotating_the_weight_is_rotating_the_vector(m, interleaved):
-    """R_m (W x) = (R_m W) x (PROJ-4, P-30)."""
+    """R_m (W x) = (R_m W) x (PROJ-4, P-30; F-088)."""
     x, weight = draw(4, 7), draw(5, 8, 7)
     left = f_dense(x, m, weight, interleaved=interleaved)
     np.testing.assert_allclose(left, f_folded(x, m, weight, interleaved=interleaved), atol=1e-13)
 
 
 def test_projection_takes_rows_of_the_weight():
-    """Component j is row j times x; the transposed weight gives something else (PROJ-3)."""
+    """Component j is row j times x; the transposed weight gives something else (PROJ-3; F-084)."""
     weight, x = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 10.0])
     assert project(weight, x).tolist() == [21.0, 43.0]
     assert project_value(x[None], weight[None]).tolist() == [[[21.0, 43.0]]]
@@ -106,17 +135,23 @@ def test_projection_takes_rows_of_the_weight():
 
 
 def test_value_has_no_position():
-    """The value is W x at every position, and its dimension may be odd (PROJ-2, P-34)."""
+    """The value is W x at every position, and its dimension may be odd.
+
+    PROJ-2, P-34; F-080, F-160, E-08, E-38.
+    """
     x, weight = draw(6, 2, 4, 5), draw(7, 2, 3, 5)
     v = project_value(x, weight)
     assert v.shape == (2, 4, 2, 3)
-    for n in (0, 9):
+    for n in (0, 9, -3, 1000, 4096, 2**40):
         np.testing.assert_allclose(v[1, 2, 1], f_v(x[1, 2], n, weight[1]), atol=1e-14)
 
 
 @pytest.mark.parametrize("interleaved", [True, False])
 def test_score_of_tokens_sees_only_the_difference(interleaved):
-    """Moving both tokens changes nothing, exchanging their positions does (PROJ-5, P-12)."""
+    """Moving both tokens changes nothing, exchanging their positions does.
+
+    PROJ-5, P-12; F-023, F-091, F-161.
+    """
     x, y, wq, wk = draw(8, 5), draw(9, 5), draw(10, 6, 5), draw(11, 6, 5)
 
     def at(m, n):
@@ -125,6 +160,19 @@ def test_score_of_tokens_sees_only_the_difference(interleaved):
     for s in (1, -20, 300):
         np.testing.assert_allclose(at(7 + s, 3 + s), at(7, 3), atol=1e-11)
     assert abs(at(3, 7) - at(7, 3)) > 1e-3
+
+
+def test_a_rotated_vector_knows_its_own_position_alone():
+    """(1, 0) is another query at 0 and at 1, and has one score at (1, 0) and (2, 1) (PROJ-5, E-71).
+
+    A relative encoding of queries and keys would give the same query twice.
+    """
+    q, k, eye = np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.eye(2)
+    queries = [project_query(q[None], [m], eye[None], interleaved=True)[0, 0] for m in (0, 1)]
+    np.testing.assert_allclose(queries, [[1.0, 0.0], [COS1, SIN1]], atol=1e-15)
+    for m, n in ((1, 0), (2, 1)):
+        score = score_of_tokens(q, k, m, n, weight_q=eye, weight_k=eye, interleaved=True)
+        assert score == pytest.approx(SIN1, abs=1e-15)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -40,8 +40,8 @@ def every_plane_form(q, k, m, n, theta):
         "transpose": plane.score_by_matrices(q, k, m, n, theta=theta),
         "matrix": plane.g_matrix(q, k, n - m, theta=theta),
         "exponential": plane.score_by_exponential(q, k, n - m, theta=theta),
-        "query turned": plane.score_query_turned(q, k, m, n, theta=theta),
-        "key turned": plane.score_key_turned(q, k, m, n, theta=theta),
+        "query rotated": plane.score_query_rotated(q, k, m, n, theta=theta),
+        "key rotated": plane.score_key_rotated(q, k, m, n, theta=theta),
         "product of rows": plane.inner_product(
             plane.f_real(q, m, theta=theta), plane.f_real(k, n, theta=theta)
         ),
@@ -58,17 +58,34 @@ def test_anchor():
 
 
 def test_the_anchor_separates_the_wrong_sign():
-    """q^T R(m-n) k and q turned by n - m give the opposite sign (E-04, E-21, E-40, E-41)."""
+    """The matrix of m - n, and the query rotated by n - m, give the opposite sign.
+
+    REL-6; E-04, E-21, E-24, E-40, E-41.
+    """
     assert plane.g_matrix(E1, E2, 1 - 0, theta=1.0) == pytest.approx(-SIN1)
-    assert plane.score_query_turned(E1, E2, 0, 1, theta=1.0) == pytest.approx(-SIN1)
+    assert plane.score_query_rotated(E1, E2, 0, 1, theta=1.0) == pytest.approx(-SIN1)
     q, k = np.array([1.0, 2.0, 3.0, 4.0]), np.array([4.0, 3.0, 2.0, 1.0])
     assert relative_score(q, k, 1 - 3, interleaved=True) == pytest.approx(1.190051, abs=5e-7)
     assert relative_score(q, k, 3 - 1, interleaved=True) == pytest.approx(10.483012, abs=5e-7)
 
 
+def test_the_matrix_of_the_query_less_the_key_expands_to_the_other_sign():
+    """Multiplied out, q^T M((m-n)θ) k has plus where the score has minus (REL-4; E-68)."""
+    (q1, q2), (k1, k2) = q, k = (1.0, 2.0), (3.0, -1.0)
+    cos, sin = math.cos(2), math.sin(2)
+    printed = (q1 * k1 + q2 * k2) * cos + (q2 * k1 - q1 * k2) * sin
+    assert printed == pytest.approx(plane.g_matrix(q, k, 3 - 1, theta=1.0), abs=1e-14)
+    assert printed == pytest.approx(5.948935, abs=5e-7)
+    assert plane.g_expanded(q, k, 3 - 1, theta=1.0) == pytest.approx(-6.781229, abs=5e-7)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_every_plane_form_is_one_number(seed):
-    """All printed forms of one pair agree for random q, k, m, n, theta (REL-2 to REL-6, P-13)."""
+    """All printed forms of one pair agree for random q, k, m, n, theta.
+
+    REL-2 to REL-6, P-13; F-094, F-097, F-098, F-104, F-106 to F-109, F-111, F-113, F-114,
+    F-119 to F-123, F-125.
+    """
     rng = np.random.default_rng(seed)
     q, k = rng.standard_normal((2, 2))
     m, n = (int(p) for p in rng.integers(-200, 200, 2))
@@ -80,7 +97,10 @@ def test_every_plane_form_is_one_number(seed):
 @pytest.mark.parametrize("interleaved", LAYOUTS)
 @pytest.mark.parametrize("dim", [2, 4, 10])
 def test_every_form_in_d_dimensions_is_one_number(dim, interleaved):
-    """Rotated, transposed, dense, complex and pair forms agree (REL-1, REL-5, P-13, P-20)."""
+    """Rotated, transposed, dense, complex and pair forms agree.
+
+    REL-1, REL-5, P-13, P-20; F-092, F-093, F-124, F-156, F-157.
+    """
     q, k = draw(dim, 2, dim)
     for m, n in [(0, 0), (5, 2), (2, 5), (-7, 100)]:
         expected = score(q, k, m, n, interleaved=interleaved)
@@ -95,7 +115,7 @@ def test_every_form_in_d_dimensions_is_one_number(dim, interleaved):
 
 @pytest.mark.parametrize("interleaved", LAYOUTS)
 def test_shifting_both_positions_changes_nothing(interleaved):
-    """<R_{m+s} q, R_{n+s} k> does not depend on s (REL-1, P-12)."""
+    """<R_{m+s} q, R_{n+s} k> does not depend on s (REL-1, P-12; F-092, F-099)."""
     q, k = draw(1, 2, 8)
     here = score(q, k, 9, 4, interleaved=interleaved)
     for s in (1, -9, 500):
@@ -135,7 +155,7 @@ def test_equal_positions_cancel(interleaved):
 
 
 def test_pairs_add_up_to_the_score():
-    """Each entry of score_pairs is the score of that pair alone (REL-9, P-23)."""
+    """Each entry of score_pairs is the score of that pair alone (REL-9, P-23; F-136)."""
     q, k = draw(5, 2, 6)
     for interleaved, pairs in [(True, [(0, 1), (2, 3), (4, 5)]), (False, [(0, 3), (1, 4), (2, 5)])]:
         found = score_pairs(q, k, -3, interleaved=interleaved)
@@ -146,7 +166,10 @@ def test_pairs_add_up_to_the_score():
 
 
 def test_real_inner_product():
-    """With q = 1+2i and k = 3+4i, q k* = 11+2i; the dot product is 11 (REL-3, P-16)."""
+    """With q = 1+2i and k = 3+4i, q k* = 11+2i; the dot product is 11.
+
+    REL-3, REL-4, P-16; F-096, F-100, F-101, F-103, F-110, E-42, E-47, E-69.
+    """
     q, k = (1.0, 2.0), (3.0, 4.0)
     assert plane.times_conjugate(q, k) == 11 + 2j
     assert plane.inner_product(q, k) == 11.0
@@ -155,7 +178,10 @@ def test_real_inner_product():
 
 
 def test_real_inner_product_of_random_pairs():
-    """Re[q k*] is the dot product, and Im[q k*] is not zero in general (REL-3, P-16)."""
+    """Re[q k*] is the dot product, and Im[q k*] is not zero in general.
+
+    REL-3, P-16; F-102, E-48.
+    """
     for q, k in draw(6, 20, 2, 2):
         product = plane.times_conjugate(q, k)
         assert product.real == pytest.approx(np.dot(q, k), abs=1e-14)
@@ -164,7 +190,10 @@ def test_real_inner_product_of_random_pairs():
 
 
 def test_complex_g():
-    """With q = 1, k = i, m - n = 1: g_c = 0.841471 - 0.540302i, g its real part (REL-2, E-49)."""
+    """With q = 1, k = i, m - n = 1: g_c = 0.841471 - 0.540302i, g its real part.
+
+    REL-2; F-095, F-105, E-49.
+    """
     g = plane.g_c(E1, E2, 1, theta=1.0)
     assert g == pytest.approx(complex(0.841471, -0.540302), abs=5e-7)
     assert plane.g_real_part(E1, E2, 1, theta=1.0) == g.real
@@ -178,7 +207,10 @@ def test_exponential_read_as_a_complex_number_is_wrong():
 
 
 def test_eight_terms_group_in_the_stated_pairs():
-    """Terms 1&8, 2&7, 3&6, 4&5 are the groups of q1k1, q1k2, q2k1, q2k2 (REL-4, F-111)."""
+    """Terms 1&8, 2&7, 3&6, 4&5 are the groups of q1k1, q1k2, q2k1, q2k2.
+
+    REL-4; F-109, F-111, F-113.
+    """
     t = plane.eight_terms((1.5, -2.0), (0.5, 3.0), 4, 1, theta=0.7)
     paired = [t[0] + t[7], t[1] + t[6], t[2] + t[5], t[3] + t[4]]
     groups = plane.four_groups((1.5, -2.0), (0.5, 3.0), 4, 1, theta=0.7)
@@ -188,7 +220,7 @@ def test_eight_terms_group_in_the_stated_pairs():
 
 
 def test_addition_formulas():
-    """The four formulas agree with sine and cosine of sum and difference (REL-4, P-48)."""
+    """The four formulas agree with sine and cosine of sum and difference (REL-4, P-48; F-112)."""
     for a, b in draw(7, 50, 2) * 10:
         assert plane.sin_of_sum(a, b) == pytest.approx(math.sin(a + b), abs=1e-14)
         assert plane.sin_of_difference(a, b) == pytest.approx(math.sin(a - b), abs=1e-14)
@@ -197,7 +229,10 @@ def test_addition_formulas():
 
 
 def test_middle_product_in_three_forms():
-    """The product of matrices, its expansion and its result are one matrix (REL-5, P-20)."""
+    """The product of matrices, its expansion and its result are one matrix.
+
+    REL-5, P-20; F-115, F-116, F-117, F-118.
+    """
     for m, n in [(0, 0), (3, 1), (1, 3), (-4, 9)]:
         product = plane.middle_product(m, n, theta=0.4)
         expanded = plane.middle_product_expanded(m, n, theta=0.4)

@@ -66,7 +66,7 @@ def test_rot_14_tail_passes_bit_for_bit(form, dtype, rotary_dim):
 
 @forms
 @pytest.mark.parametrize("rotary_dim", [2, 4, 6])
-def test_rot_14_head_turns_as_a_vector_of_its_own(form, rotary_dim):
+def test_rot_14_head_is_rotated_as_a_vector_of_its_own(form, rotary_dim):
     """Frequencies and pairs are those of rotary_dim, not of the whole head."""
     x = _vectors(5, 3, 8)
     head = np.ascontiguousarray(x[..., :rotary_dim])
@@ -206,7 +206,7 @@ def test_rot_17_rounding_to_bfloat16_agrees_with_exact_arithmetic():
 @forms
 @pytest.mark.parametrize("shape", [(0, 3, 8), (5, 0, 8), (0, 5, 3, 8), (2, 0, 3, 8), (2, 5, 0, 8)])
 def test_rot_18_zero_sizes_give_empty_results(form, shape):
-    """Nothing to turn is no error (ROT-16)."""
+    """Nothing to rotate is no error (ROT-18)."""
     y = form(np.zeros(shape, np.float32), np.arange(shape[-3]))
     assert (y.shape, y.dtype) == (shape, np.float32)
 
@@ -218,7 +218,7 @@ def test_rot_18_an_empty_list_is_an_empty_sequence_of_positions(form):
 
 
 @forms
-def test_rot_19_every_token_turns_by_its_own_position(form):
+def test_rot_19_every_token_is_rotated_by_its_own_position(form):
     """The result at a token is that of the token alone, at its position."""
     x = _vectors(2, 3, 4, 8)
     positions = np.array([[0, 5, -2], [7, 7, 1000]])
@@ -241,7 +241,7 @@ def test_rot_19_leading_axes_of_positions_broadcast(form, lead):
 
 @forms
 def test_rot_19_strides_chunks_and_earlier_calls_do_not_matter(form):
-    """The same numbers in another memory order, cut in two, or after other calls, turn alike."""
+    """Memory order, a cut in two and calls before change nothing in the numbers."""
     x = _vectors(2, 6, 3, 8)
     y = form(x, range(6))
     form(_vectors(1, 3, 5, 4).astype(np.float16), [100, 2, -3])

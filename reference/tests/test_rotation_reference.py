@@ -61,8 +61,8 @@ def _close(found, expected, bound):
     np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
 
 
-def test_rot_1_columns_are_the_turned_basis_vectors():
-    """R(a) takes (1, 0) to (cos a, sin a) and (0, 1) to (-sin a, cos a): counter-clockwise (P-31).
+def test_rot_1_columns_are_the_rotated_basis_vectors():
+    """R(a) (F-072) takes (1, 0) and (0, 1) counter-clockwise (P-31; F-073, F-074).
 
     The angle of a matrix with m * theta inside is m * theta, not theta (E-27).
     """
@@ -84,7 +84,11 @@ def test_rot_1_matrices_of_many_angles():
 
 @pytest.mark.parametrize(("m", "theta"), [(0, 1.0), (1, 1.0), (-5, 0.1), (1000, 0.01), (3, -2.0)])
 def test_rot_2_complex_product_components_and_matrix_agree(m, theta):
-    """The product q e^{im theta}, its expansion and R(m theta) q are one pair (P-09)."""
+    """The product q e^{im theta}, its expansion and R(m theta) q are one pair (P-09).
+
+    As complex numbers (F-062, F-063, F-064, F-065, F-067), as components (F-066, F-068, F-069,
+    F-075) and as columns (F-070, F-071, F-076), which are no complex numbers (E-12).
+    """
     q = np.random.default_rng(3).standard_normal((20, 2))
     bound = 8 * EPS * np.abs(q).max()
     z = rotate_complex(q @ [1, 1j], m, theta)
@@ -95,10 +99,25 @@ def test_rot_2_complex_product_components_and_matrix_agree(m, theta):
         assert not np.allclose(rotate_components(q, -m, theta), components)
 
 
+@pytest.mark.parametrize(("m", "theta"), [(1, 0.5), (3, 0.7), (-2, 0.4)])
+def test_rot_2_the_vector_is_rotated_about_the_origin(m, theta):
+    """(q_0, q_1) keeps its length and moves on by the angle m theta, hence the name (F-077)."""
+    q = np.random.default_rng(5).standard_normal((20, 2))
+    y = rotate_components(q, m, theta)
+    _close(np.hypot(*y.T), np.hypot(*q.T), 8 * EPS)
+    moved = np.arctan2(*y.T[::-1]) - np.arctan2(*q.T[::-1])
+    _close(np.cos(moved - m * theta), 1, 8 * EPS)
+    assert not np.allclose(np.cos(moved + m * theta), 1)
+
+
 @cases
 @pytest.mark.parametrize("m", POSITIONS)
 def test_rot_3_labels_do_not_change_the_matrix(dim, base, m):
-    """The 0-based, 1-based, step-2 and block displays denote one matrix (P-28)."""
+    """The 0-based, 1-based, step-2 and block displays denote one matrix (P-28; E-13, E-26, E-45).
+
+    F-126, F-129, F-133 and F-134 count from 0, F-127 and F-130 from 1, F-128 by even numbers, and
+    F-131 sets the blocks F-132 along the diagonal.
+    """
     R = dense_zero_based(m, dim, base)
     blocks = rotation_matrix_2d(m * inv_freq(dim, base))
     bound = 8 * EPS * (1 + abs(m) * (1 + math.log(base)))  # the labels round theta differently
@@ -108,8 +127,18 @@ def test_rot_3_labels_do_not_change_the_matrix(dim, base, m):
 
 
 @cases
+def test_rot_3_pairs_are_rotated_one_by_one_and_put_side_by_side(dim, base):
+    """R x is the 2x2 rotation of each pair of neighbours, put together again (F-089, F-135)."""
+    x = _vectors(dim, 1, 1)[0, 0]
+    alone = [rotate_matrix(x[2 * i : 2 * i + 2], 3, t) for i, t in enumerate(inv_freq(dim, base))]
+    _close(rotation_matrix(3, dim, interleaved=True, base=base) @ x, np.concatenate(alone), 8 * EPS)
+    dense = apply_rotary_dense(x.reshape(1, 1, dim), [3], interleaved=True, base=base)
+    _close(dense.ravel(), np.concatenate(alone), 8 * EPS)
+
+
+@cases
 def test_rot_3_matrix_has_blocks_of_two_and_zeros(dim, base):
-    """Outside the 2x2 diagonal blocks there is nothing, and at most 2d entries are left (P-24)."""
+    """Outside the 2x2 diagonal blocks there is nothing, and 2d entries are left (P-24; F-148)."""
     R = rotation_matrix(1, dim, interleaved=True, base=base)
     outside = np.kron(np.eye(dim // 2), np.ones((2, 2))) == 0
     assert np.all(R[outside] == 0)
@@ -146,7 +175,7 @@ def test_rot_4_half_split_matrix_of_document_001():
 
 @cases
 def test_rot_4_half_split_matrix_is_made_of_four_diagonals(dim, base):
-    """R_half = ((C, -S), (S, C)) with the cosines and sines on diagonals (E-16)."""
+    """R_half = ((C, -S), (S, C)) with the cosines and sines on diagonals (F-137; E-16)."""
     R = dense_half(3, dim, base)
     cos, sin = cos_sin(3, dim, base)
     C, S = np.diag(cos), np.diag(sin)
@@ -156,7 +185,7 @@ def test_rot_4_half_split_matrix_is_made_of_four_diagonals(dim, base):
 @cases
 @pytest.mark.parametrize("m", POSITIONS)
 def test_rot_5_layouts_are_related_by_the_permutation(dim, base, m):
-    """R_half = P R_int P^T, as matrices and as picked rows and columns (P-27, E-17)."""
+    """R_half = P R_int P^T, as matrices and as picked rows and columns (P-27; F-138; E-17)."""
     P, order = permutation_matrix(dim), permutation(dim)
     R = rotation_matrix(m, dim, interleaved=True, base=base)
     half = rotation_matrix(m, dim, interleaved=False, base=base)
@@ -175,7 +204,7 @@ def test_rot_5_numbers_of_the_two_layouts():
 
 
 def test_rot_5_components_move_as_written():
-    """(Px)_j = x_2j and (Px)_{j+d/2} = x_{2j+1}; P^T undoes it, and the result is a new array."""
+    """(Px)_i = x_2i and (Px)_{i+d/2} = x_{2i+1}; P^T undoes it, and the result is a new array."""
     x = np.arange(16.0).reshape(2, 8)
     x.flags.writeable = False
     half = interleaved_to_half(x)
@@ -185,6 +214,9 @@ def test_rot_5_components_move_as_written():
     np.testing.assert_array_equal(half_to_interleaved(x), x @ permutation_matrix(8))
     assert not np.shares_memory(half, x)
     assert not np.shares_memory(half_to_interleaved(x), x)
+    heads = _vectors(8, 5, 3)
+    np.testing.assert_array_equal(interleaved_to_half(heads), heads @ permutation_matrix(8).T)
+    np.testing.assert_array_equal(half_to_interleaved(heads), heads @ permutation_matrix(8))
 
 
 def test_rot_5_rows_of_weights_move_like_components():
@@ -227,7 +259,7 @@ def test_rot_5_what_has_no_pairs_is_refused(function):
 
 
 def test_rot_6_and_7_companion_vectors():
-    """(-x1, x0, -x3, x2) for interleaved, (-x2, -x3, x0, x1) for half-split pairs."""
+    """(-x1, x0, -x3, x2) if interleaved (F-146), (-x2, -x3, x0, x1) if half-split (F-147)."""
     x = np.array([1.0, 2, 3, 4])
     assert rotate_half_interleaved(x).tolist() == [-2, 1, -4, 3]
     assert rotate_half_half(x).tolist() == [-3, -4, 1, 2]
@@ -239,7 +271,10 @@ def test_rot_6_and_7_companion_vectors():
 @layouts
 @cases
 def test_rot_6_and_7_sparse_form_equals_dense_form(dim, base, interleaved):
-    """The form x * cos + rotate_half(x) * sin is R x, by the full product too (P-25, P-26)."""
+    """The form x * cos + rotate_half(x) * sin is R x, by the full product too (P-25, P-26).
+
+    F-139, F-140, F-141, F-143 and F-144 print it for neighbouring, F-142 for half-split pairs.
+    """
     x = _vectors(dim)
     sparse = apply_rotary(x, POSITIONS, interleaved=interleaved, base=base)
     dense = apply_rotary_dense(x, POSITIONS, interleaved=interleaved, base=base)
@@ -250,7 +285,7 @@ def test_rot_6_and_7_sparse_form_equals_dense_form(dim, base, interleaved):
 
 
 def test_rot_6_the_product_of_the_two_terms_is_something_else():
-    """The form is the sum of two element-wise products, not their product (E-09, E-20)."""
+    """The form is the sum of two element-wise products (F-145), not their product (E-09, E-20)."""
     x = np.array([1.0, 2.0])
     cos, sin = duplicate_interleaved(np.cos([1.0])), duplicate_interleaved(np.sin([1.0]))
     terms = x * cos, rotate_half_interleaved(x) * sin
@@ -273,7 +308,7 @@ def test_rot_6_doubled_tables_rotate(length):
 
 @cases
 def test_rot_8_complex_form_equals_sparse_form(dim, base):
-    """Multiplying pairs by e^{i m theta} is the interleaved rotation (P-36)."""
+    """Multiplying pairs by e^{i m theta} is the interleaved rotation (P-36; F-064, F-065)."""
     x = _vectors(dim)
     found = apply_rotary_complex(x, POSITIONS, base=base)
     expected = apply_rotary(x, POSITIONS, interleaved=True, base=base)
@@ -282,8 +317,8 @@ def test_rot_8_complex_form_equals_sparse_form(dim, base):
 
 @layouts
 @cases
-def test_rot_9_rows_turn_by_their_own_matrix(dim, base, interleaved):
-    """Q_j R_{p_j}^T = (R_{p_j} Q_j^T)^T for every row (P-29)."""
+def test_rot_9_rows_are_rotated_by_their_own_matrix(dim, base, interleaved):
+    """Q_j R_{p_j}^T = (R_{p_j} Q_j^T)^T for every row, of queries and keys (P-29; F-150, F-151)."""
     Q = _vectors(dim)[:, 0]
     Q.flags.writeable = False
     R = rotation_matrix(POSITIONS, dim, interleaved=interleaved, base=base)
@@ -292,6 +327,20 @@ def test_rot_9_rows_turn_by_their_own_matrix(dim, base, interleaved):
         _close(rows[j], R[j] @ Q[j], 16 * EPS * np.abs(Q).max())
     heads = apply_rotary_dense(Q[:, np.newaxis], POSITIONS, interleaved=interleaved, base=base)
     _close(rows, heads[:, 0], 16 * EPS * np.abs(Q).max())
+
+
+@layouts
+def test_rot_9_the_base_is_10000_unless_another_is_given(interleaved):
+    """Rows are rotated with the base of the documents, as every form is without one."""
+    Q = _vectors(6)[:, 0]
+    rows = rotate_rows(Q, POSITIONS, interleaved=interleaved)
+    dense = apply_rotary_dense(Q[:, np.newaxis], POSITIONS, interleaved=interleaved, base=10000.0)
+    _close(rows, dense[:, 0], 16 * EPS * np.abs(Q).max())
+    scores = row_scores(
+        Q, Q, query_positions=POSITIONS, key_positions=POSITIONS, interleaved=interleaved
+    )
+    _close(scores, rows @ rows.T, 64 * EPS)
+    _close(dense_step2(3, 6), dense_zero_based(3, 6, 10000.0), 64 * EPS)
 
 
 def test_rot_9_one_matrix_for_all_rows_is_wrong():
@@ -307,7 +356,7 @@ def test_rot_9_one_matrix_for_all_rows_is_wrong():
 
 @layouts
 def test_rot_9_scores_of_rotated_rows(interleaved):
-    """Entry [m, n] is q_m^T R_{n-m} k_n, with positions of its own on each side."""
+    """Row q at m and row k at n score q^T R_{n-m} k, with positions on each side (F-152)."""
     Q, K = _vectors(6, 4, 1, seed=7)[:, 0], _vectors(6, 3, 1, seed=8)[:, 0]
     m, n = [0, 5, -2, 9], [4, 4, 100]
     scores = row_scores(Q, K, query_positions=m, key_positions=n, interleaved=interleaved)
@@ -340,7 +389,7 @@ def test_rot_9_rows_and_positions_have_to_match():
 @layouts
 @cases
 def test_rot_10_position_0_is_the_identity(dim, base, interleaved):
-    """f(x, 0) = x and R_0 = I without rounding (P-10)."""
+    """f(x, 0) = x and R_0 = I without rounding (P-10; F-158)."""
     x = _vectors(dim, 1)
     np.testing.assert_array_equal(apply_rotary(x, [0], interleaved=interleaved, base=base), x)
     np.testing.assert_array_equal(apply_rotary_dense(x, [0], interleaved=interleaved), x)
@@ -352,7 +401,7 @@ def test_rot_10_position_0_is_the_identity(dim, base, interleaved):
 @layouts
 @cases
 def test_rot_11_lengths_are_kept(dim, base, interleaved):
-    """|R x| = |x|, for the whole vector and for every pair (P-11)."""
+    """|R x| = |x|, for the whole vector and for every pair (P-11; F-153)."""
     x = _vectors(dim)
     y = apply_rotary(x, POSITIONS, interleaved=interleaved, base=base)
     if not interleaved:
@@ -375,7 +424,7 @@ def test_rot_11_matrices_are_orthogonal_with_determinant_1(dim, base, interleave
 @layouts
 @cases
 def test_rot_12_transpose_is_the_opposite_position(dim, base, interleaved):
-    """R_m^T = R_{-m}, so turning back by -m gives x again (P-18)."""
+    """R_m^T = R_{-m}, so the rotation at -m gives x again (P-18)."""
     m = np.array(POSITIONS)
     R = rotation_matrix(m, dim, interleaved=interleaved, base=base)
     opposite = rotation_matrix(-m, dim, interleaved=interleaved, base=base)
@@ -389,7 +438,7 @@ def test_rot_12_transpose_is_the_opposite_position(dim, base, interleaved):
 @pytest.mark.parametrize("alpha", [0.0, 0.3, -2.0, 12.5])
 @pytest.mark.parametrize("beta", [0.0, 1.0, -7.0])
 def test_rot_12_and_13_laws_of_plane_rotations(alpha, beta):
-    """M(a)^T = M(-a) and M(a) M(b) = M(a + b) (P-18, P-19)."""
+    """M(a)^T = M(-a) (F-154) and M(a) M(b) = M(a + b) (F-155) (P-18, P-19)."""
     M = rotation_matrix_2d
     np.testing.assert_array_equal(M(alpha).T, M(-alpha))
     _close(M(alpha) @ M(beta), M(alpha + beta), 8 * EPS * (1 + abs(alpha) + abs(beta)))
@@ -408,7 +457,7 @@ def test_rot_13_positions_and_angles_are_not_the_same_argument():
 @cases
 @pytest.mark.parametrize("steps", [(0, 5), (1, 2), (-3, 10), (1000, -999)])
 def test_rot_13_angles_add_and_rotations_commute(dim, base, interleaved, steps):
-    """R_a R_b = R_{a+b} = R_b R_a (P-19)."""
+    """R_a R_b = R_{a+b} = R_b R_a: positions are related by products (P-19; F-159)."""
     a, b = steps
     positions = [a, b, a + b]
     Ra, Rb, Rab = rotation_matrix(positions, dim, interleaved=interleaved, base=base)

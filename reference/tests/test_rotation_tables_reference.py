@@ -34,11 +34,11 @@ def test_tables_are_complex_numbers_in_two_parts():
     """Interleaved, the product with C + iS is another source of the same numbers."""
     x = _drawn()
     z = _drawn((5, 4), 1) + 1j * _drawn((5, 4), 2)
-    turned = (x[..., 0::2] + 1j * x[..., 1::2]) * z[:, None]
+    rotated = (x[..., 0::2] + 1j * x[..., 1::2]) * z[:, None]
     found = apply_rotary_cos_sin(x, z.real, z.imag, interleaved=True)
 
-    assert np.allclose(found[..., 0::2], turned.real, rtol=0, atol=1e-15 * 8)
-    assert np.allclose(found[..., 1::2], turned.imag, rtol=0, atol=1e-15 * 8)
+    assert np.allclose(found[..., 0::2], rotated.real, rtol=0, atol=1e-15 * 8)
+    assert np.allclose(found[..., 1::2], rotated.imag, rtol=0, atol=1e-15 * 8)
     unit = cos_sin(np.arange(5), 8)
     assert np.allclose(
         apply_rotary_cos_sin(x, *unit, interleaved=True),
@@ -49,8 +49,8 @@ def test_tables_are_complex_numbers_in_two_parts():
 
 
 @layouts
-def test_a_factor_of_the_tables_scales_what_turns_and_nothing_else(interleaved):
-    """Tables times 2 give 2 y in the turning part, exactly; the tail has no factor."""
+def test_a_factor_of_the_tables_scales_what_rotates_and_nothing_else(interleaved):
+    """Tables times 2 give 2 y in the rotated part, exactly; the tail has no factor."""
     x = _drawn()
     cos, sin = cos_sin(np.arange(5), 6)
     once = apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved)
@@ -107,7 +107,7 @@ def test_the_layout_is_a_bool():
 
 
 def test_in_place_by_one_member_after_the_other_is_wrong():
-    """The mistake that ROT-23 warns of shows: the second member is not the turned one."""
+    """The mistake that ROT-23 warns of shows: the second member is not the rotated one."""
     x = _drawn()
     cos, sin = (part[:, None] for part in cos_sin(np.arange(5), 8))
     a, b = x.copy()[..., :4], x[..., 4:]

@@ -1,5 +1,6 @@
 """Chapter `sinusoidal`: SIN-1 to SIN-4."""
 
+import inspect
 import math
 
 import ml_dtypes
@@ -36,7 +37,7 @@ def test_sin_1_pairs_are_points_of_the_unit_circle(dim, base):
 
 @pytest.mark.parametrize("dim", [2, 6, 64])
 def test_sin_1_even_components_are_sines_and_odd_ones_cosines(dim):
-    """Every entry is the printed formula of its component, at negative positions too (P-04)."""
+    """Every entry is the printed formula of its component (F-025, F-026; P-04)."""
     positions = [-7, 0, 1, 100]
     embedding = sinusoidal_embedding(positions, dim, 500.0)
     for row, pos in enumerate(positions):
@@ -70,16 +71,23 @@ def test_sin_1_argument_errors():
 
 
 def test_sin_2_table_of_components_of_512():
-    """The lost columns restored: pair and function of the components shown (E-33)."""
+    """The lost columns restored: pair and function of each (F-027, F-029, F-206; E-33)."""
     table = dimension_table(512)
     assert len(table) == 512
     assert [row.i for row in table[:6]] == [0, 0, 1, 1, 2, 2]
     assert table[510:] == [Component(510, 255, "sin"), Component(511, 255, "cos")]
 
 
+def test_sin_2_even_components_are_sines():
+    """Components 0, 2, ..., 510 use the sine (F-030), 1, 3, ..., 511 the cosine (F-031)."""
+    table = dimension_table(512)
+    assert [row.j for row in table if row.function == "sin"] == list(range(0, 512, 2))
+    assert [row.j for row in table if row.function == "cos"] == list(range(1, 512, 2))
+
+
 @pytest.mark.parametrize("dim", DIMS)
 def test_sin_2_pairs_end_at_half_minus_1(dim):
-    """There are d/2 pairs, numbered up to d/2 - 1 and not d/2 (E-32)."""
+    """There are d/2 pairs, numbered up to d/2 - 1 and not d/2 (F-028; E-32)."""
     assert sorted({row.i for row in dimension_table(dim)}) == list(range(dim // 2))
     assert pair_index(dim - 1) == dim // 2 - 1
 
@@ -87,7 +95,7 @@ def test_sin_2_pairs_end_at_half_minus_1(dim):
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("base", [2.0, 10000.0])
 def test_sin_3_table_is_the_embedding(dim, base):
-    """The code form with div_term gives the embedding of positions 0, 1, 2, ... (P-05)."""
+    """The code form with div_term gives the embedding of positions 0, 1, 2, ... (F-032; P-05)."""
     length = 40
     table = positional_encoding_table(length, dim, base)
     bound = 8 * EPS * length * (1 + math.log(base))
@@ -96,8 +104,8 @@ def test_sin_3_table_is_the_embedding(dim, base):
 
 
 def test_sin_4_example_of_three_words():
-    """The vectors that document 004 announces for its example (E-67)."""
-    table = positional_encoding_table(3, 512)
+    """The vectors that document 004 announces for its example 我 爱 你 (F-034; E-67)."""
+    table = PositionalEncoding(512, 0.1)(np.zeros((1, 3, 512)))[0]
     one = [0.84147098, 0.54030231, 0.82185619, 0.56969501, 0.80196180, 0.59737533]
     two = [0.90929743, -0.41614684, 0.93641474, -0.35089519, 0.95814438, -0.28628544]
     assert table[0].tolist() == [0.0, 1.0] * 256
@@ -109,11 +117,11 @@ def test_sin_4_example_of_three_words():
     "dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64], ids=lambda d: d.__name__
 )
 def test_sin_4_word_vectors_keep_their_dtype(dtype):
-    """The sum x + PE has shape and dtype of x, is rounded once, and x is not written to."""
+    """The sum x + PE has shape and dtype of x, is rounded once, and x is not written to (F-033)."""
     x = np.random.default_rng(0).standard_normal((2, 5, 8)).astype(dtype)
     before = x.copy()
     x.flags.writeable = False
-    y = PositionalEncoding(8, max_len=16)(x)
+    y = PositionalEncoding(8, 0.1, max_len=16)(x)
     assert y.dtype == x.dtype
     assert y.shape == x.shape
     exact = x.astype(np.float64) + sinusoidal_embedding(np.arange(5), 8)
@@ -126,19 +134,55 @@ def test_sin_4_word_vectors_keep_their_dtype(dtype):
 def test_sin_3_word_vectors_that_do_not_fit_are_refused(shape):
     """Longer than max_len, or of another width: the printed code fails only later (E-64)."""
     with pytest.raises(ArgumentValueError) as error:
-        PositionalEncoding(8, max_len=16)(np.zeros(shape))
+        PositionalEncoding(8, 0.1, max_len=16)(np.zeros(shape))
     assert str(error.value) == (
         "x must be of shape (B, S, 8) with S at most 16; "
         f"got an array of shape {shape} and dtype float64"
     )
 
 
+def test_sin_3_the_class_has_the_printed_arguments():
+    """Width, dropout and max_len in this order, 5000 rows, forward and the call (F-187)."""
+    encode = PositionalEncoding(8, 0.1)
+    assert str(inspect.signature(PositionalEncoding)).startswith("(d_model: int, dropout: float")
+    assert encode.pe.shape == (1, 5000, 8)
+    np.testing.assert_array_equal(encode.pe[0], positional_encoding_table(5000, 8))
+    x = np.ones((2, 3, 8), np.float32)
+    np.testing.assert_array_equal(encode.forward(x), encode(x))
+
+
+@pytest.mark.parametrize("dropout", [0, 0.5, 1, np.float32(0.1)])
+def test_sin_3_dropout_drops_nothing(dropout):
+    """Whatever the dropout, the sum is the whole sum."""
+    x = np.ones((1, 4, 8))
+    np.testing.assert_array_equal(PositionalEncoding(8, dropout)(x), PositionalEncoding(8, 0)(x))
+    assert np.all(PositionalEncoding(8, dropout)(x) == x + positional_encoding_table(4, 8))
+
+
+@pytest.mark.parametrize(
+    ("dropout", "kind", "got"),
+    [
+        (-0.1, ArgumentValueError, "-0.1 (float)"),
+        (2, ArgumentValueError, "2 (int)"),
+        (math.nan, ArgumentValueError, "nan (float)"),
+        ("0.1", ArgumentTypeError, "'0.1' (str)"),
+        (True, ArgumentTypeError, "True (bool)"),
+        (None, ArgumentTypeError, "None (NoneType)"),
+    ],
+)
+def test_sin_3_dropout_is_a_probability(dropout, kind, got):
+    """What is no number from 0 to 1 is refused, though it has no effect."""
+    with pytest.raises(kind) as error:
+        PositionalEncoding(8, dropout)
+    assert str(error.value) == f"dropout must be a number from 0 to 1; got {got}"
+
+
 def test_sin_3_odd_width_and_negative_length_are_refused():
     """The printed code fails for odd d with a message about shapes; this one names d (E-64)."""
-    with pytest.raises(ArgumentValueError, match=r"^dim must be an even integer"):
-        PositionalEncoding(7)
+    with pytest.raises(ArgumentValueError, match=r"^d_model must be an even integer"):
+        PositionalEncoding(7, 0.1)
     with pytest.raises(ArgumentValueError) as error:
-        PositionalEncoding(8, max_len=-1)
+        PositionalEncoding(8, 0.1, max_len=-1)
     assert str(error.value) == "max_len must be an integer of at least 0; got -1 (int)"
     with pytest.raises(ArgumentTypeError) as refused:
         positional_encoding_table(2.0, 8)
@@ -147,12 +191,12 @@ def test_sin_3_odd_width_and_negative_length_are_refused():
 
 def test_sin_4_empty_batches_and_sequences_give_empty_results():
     """Zero words are no error."""
-    encode = PositionalEncoding(8, max_len=16)
+    encode = PositionalEncoding(8, 0.1, max_len=16)
     assert encode(np.zeros((0, 4, 8))).shape == (0, 4, 8)
     assert encode(np.zeros((2, 0, 8))).shape == (2, 0, 8)
 
 
 def test_sin_4_one_hot_vectors():
-    """The naive encoding has one 1 a position, and none for a position outside."""
+    """The naive encoding has one 1 a position, and none for a position outside (F-024)."""
     np.testing.assert_array_equal(one_hot_position(np.arange(4), 4), np.eye(4))
     np.testing.assert_array_equal(one_hot_position([[4, -1]], 4), np.zeros((1, 2, 4)))

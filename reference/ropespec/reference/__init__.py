@@ -1,7 +1,8 @@
 """The chapters of the specification in NumPy: pure, slow, clear and literal.
 
 One module a chapter, with every printed form of a formula; here are the functions of the shared
-API. Everything is computed in float64 and rounded once, to the dtype of x, at the end.
+API, and the class that document 004 prints. Everything is computed in float64 and rounded once, to
+the dtype of x, at the end.
 """
 
 from ropespec.reference.attention import attention
@@ -10,6 +11,7 @@ from ropespec.reference.decay import decay_bound
 from ropespec.reference.frequencies import angles, cos_sin, inv_freq
 from ropespec.reference.projection import project_key, project_query, project_value
 from ropespec.reference.published import (
+    PositionalEncoding,
     RoPE,
     apply_rotary_emb,
     precompute_freqs_cis,
@@ -29,6 +31,7 @@ from ropespec.reference.rotation import (
 from ropespec.reference.sinusoidal import sinusoidal_embedding
 
 __all__ = [
+    "PositionalEncoding",
     "RoPE",
     "angles",
     "apply_rotary",

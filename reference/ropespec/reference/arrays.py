@@ -23,7 +23,7 @@ Integers = NDArray[np.integer[Any]]
 
 
 def as_positions(value: ArrayLike, name: str = "positions") -> Integers:
-    """Read positions: an integer array, one integer, or nested sequences of integers (FREQ-6).
+    """Read positions: an integer array, one integer, or nested sequences (FREQ-6; F-019).
 
     An empty sequence stands for no position at all.
 

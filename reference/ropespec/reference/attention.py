@@ -1,6 +1,6 @@
 """Attention with rotated queries and keys (chapter `attention`).
 
-softmax(Q K^T / sqrt(D)) V, where the rows of Q and K are turned by their positions and V is not.
+softmax(Q K^T / sqrt(D)) V, where the rows of Q and K are rotated by their positions and V is not.
 """
 
 import math
@@ -21,7 +21,7 @@ from ropespec.spec.arguments import (
     facts,
 )
 
-__all__ = ["attention", "attention_plain", "document_attention", "scaled_scores", "softmax"]
+__all__ = ["attention", "attention_plain", "scaled_scores", "softmax"]
 
 Mask = NDArray[np.bool_]
 """True where a query may attend."""
@@ -39,7 +39,9 @@ def attention(  # three inputs and a position for each side, as the API has it
     rotary_dim: int | None = None,
     mask: Mask | None = None,
 ) -> tuple[Floats, Floats]:
-    """softmax((R Q)(R K)^T / sqrt(D)) V, with V not rotated (ATT-1 to ATT-4; F-183 to F-186).
+    """softmax((R Q)(R K)^T / sqrt(D)) V, with V not rotated.
+
+    Clauses ATT-1, ATT-2, ATT-3, ATT-4, ATT-5; F-149, F-183, F-184, F-185, F-186; E-08, E-65.
 
     Parameters
     ----------
@@ -115,7 +117,9 @@ def attention_plain(
     V: NDArray[np.float64],
     mask: Mask | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """softmax(Q K^T / sqrt(d_k)) V without positions (ATT-1; F-183).
+    """softmax(Q K^T / sqrt(d_k)) V without positions, blind to the order of tokens.
+
+    Clauses ATT-1, ATT-5; F-183, F-222.
 
     Parameters
     ----------
@@ -153,7 +157,9 @@ def scaled_scores(Q: NDArray[np.float64], K: NDArray[np.float64]) -> NDArray[np.
 
 
 def softmax(scores: NDArray[np.float64], mask: Mask | None = None) -> NDArray[np.float64]:
-    """e^s / sum e^s over the last axis, -inf standing where the mask is False (ATT-2; F-193).
+    """e^s / sum e^s over the last axis, -inf standing where the mask is False.
+
+    Clauses ATT-1, ATT-2; F-186; E-58, E-59.
 
     Parameters
     ----------
@@ -176,52 +182,6 @@ def softmax(scores: NDArray[np.float64], mask: Mask | None = None) -> NDArray[np
         powers = np.where(allowed, np.exp(logits - highest), 0.0)
     total = powers.sum(axis=-1, keepdims=True)
     return np.asarray(powers / np.where(total == 0.0, 1.0, total))
-
-
-def document_attention(
-    q: Floats,
-    k: Floats,
-    v: Floats,
-    mask: NDArray[np.integer] | None = None,
-    *,
-    use_rope: bool = True,
-) -> tuple[Floats, Floats]:
-    """Compute attention(q, k, v, mask, use_RoPE) of document 004, its mask corrected.
-
-    Clause ATT-2; F-193, F-199; E-58, E-59. Its dropout is random, and is left out.
-
-    Parameters
-    ----------
-    q, k, v : ndarray of float, shape (B, H, L, d)
-        Heads before positions; the positions are 0 to L-1, the pairs interleaved.
-    mask : ndarray of int or None
-        Broadcasts to (B, H, L, L); 0 = excluded.
-    use_rope : bool
-        False leaves q and k as they are.
-
-    Returns
-    -------
-    output, weights : ndarray, dtype of `q`
-        Shapes (B, H, L, d) and (B, H, L, L).
-
-    Raises
-    ------
-    ArgumentTypeError, ArgumentValueError
-        As `attention` does.
-    """
-    allowed = None if mask is None else mask != 0
-    if use_rope:
-        at = np.arange(q.shape[-2])
-        output, weights = attention(
-            *(_heads_first(x) for x in (q, k, v)),
-            query_positions=at,
-            key_positions=at,
-            interleaved=True,
-            mask=allowed,
-        )
-        return _heads_first(output), weights
-    plain, plain_weights = attention_plain(as_float64(q), as_float64(k), as_float64(v), allowed)
-    return round_to(plain, q.dtype), round_to(plain_weights, q.dtype)
 
 
 def _share_heads(x: NDArray[np.float64], heads: int) -> NDArray[np.float64]:

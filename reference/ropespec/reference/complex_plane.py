@@ -3,6 +3,8 @@
 Functions take numbers or arrays, element by element; angles are in radians.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,13 +17,17 @@ __all__ = [
     "cos_from_exp",
     "cos_series",
     "euler",
+    "euler_reduced",
     "euler_series",
+    "euler_substituted",
     "exp_series",
     "from_complex",
     "modulus",
+    "phase_difference",
     "product",
     "sin_from_exp",
     "sin_series",
+    "squared_modulus",
     "times_i",
     "to_complex",
 ]
@@ -45,14 +51,17 @@ def argument(z: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float64
-        Radians in [-pi, pi]; the argument itself is only given up to whole turns.
+        Radians in (-pi, pi]; the argument itself is only given up to whole turns.
     """
     w = _complex(z)
-    return np.asarray(np.arctan2(w.imag, w.real))
+    angle = np.asarray(np.arctan2(w.imag, w.real))
+    return np.where(angle == -np.pi, np.pi, angle)  # -pi comes of an imaginary part of -0.0
 
 
 def conjugate(z: ArrayLike) -> NDArray[np.complex128]:
     """z^* = a - ib for z = a + ib (CPLX-2; F-037).
+
+    So (e^{ix})^* = e^{-ix} (F-056) and (zw)^* = z^* w^* (F-057; E-30).
 
     Returns
     -------
@@ -63,8 +72,19 @@ def conjugate(z: ArrayLike) -> NDArray[np.complex128]:
     return _from_parts(w.real, -w.imag)
 
 
+def squared_modulus(z: ArrayLike) -> NDArray[np.complex128]:
+    """z z^* = a^2 + b^2 = |z|^2, with the imaginary part 0 (CPLX-2; F-038, F-039).
+
+    Returns
+    -------
+    ndarray of complex128
+        The shape of `z`.
+    """
+    return product(z, conjugate(z))
+
+
 def times_i(z: ArrayLike) -> NDArray[np.complex128]:
-    """Turn by a quarter: iz = -b + ia for z = a + ib (CPLX-3; F-040, F-041).
+    """Rotate by a quarter of a turn: iz = -b + ia for z = a + ib (CPLX-3; F-040, F-041; E-67).
 
     Returns
     -------
@@ -89,7 +109,11 @@ def product(z: ArrayLike, w: ArrayLike) -> NDArray[np.complex128]:
 
 
 def euler(x: ArrayLike) -> NDArray[np.complex128]:
-    """e^{ix} = cos x + i sin x for real x (CPLX-4; F-042, F-054, F-055).
+    """e^{ix} = cos x + i sin x for real x (CPLX-4; F-042, F-048).
+
+    cos x is its real part and sin x its imaginary part (F-043). x may be -omega t (F-054), pi
+    (F-052), or m theta, n theta and (m-n) theta (F-055); document 000 adds e^{-ix} to the left side
+    (F-053; E-07). It is the last step of the derivation (F-047).
 
     Parameters
     ----------
@@ -103,6 +127,24 @@ def euler(x: ArrayLike) -> NDArray[np.complex128]:
     """
     angle = np.asarray(x, dtype=np.float64)
     return _from_parts(np.cos(angle), np.sin(angle))
+
+
+def phase_difference(m: int, n: int, *, theta: float) -> NDArray[np.complex128]:
+    """e^{im theta} e^{-in theta}, which is e^{i(m-n) theta} (CPLX-4; F-058).
+
+    Parameters
+    ----------
+    m, n : int
+        Positions of either sign.
+    theta : float
+        Radians per position.
+
+    Returns
+    -------
+    ndarray of complex128
+        One number.
+    """
+    return product(euler(m * theta), euler(-n * theta))
 
 
 def exp_series(x: ArrayLike, degree: int) -> NDArray[np.complex128]:
@@ -186,6 +228,28 @@ def cos_series(x: ArrayLike, degree: int) -> NDArray[np.float64]:
     return _alternating_series(np.asarray(x, dtype=np.float64), degree, parity=0)
 
 
+def euler_substituted(theta: ArrayLike, degree: int) -> NDArray[np.complex128]:
+    """Put x = i theta into the series of e^x (CPLX-4; F-047, step 1).
+
+    1 + i theta + (i theta)^2/2! + (i theta)^3/3! + ..., all terms through degree N.
+    Parameters, result and errors as in `euler_series`.
+    """
+    return exp_series(_from_parts(0.0, theta), degree)
+
+
+def euler_reduced(theta: ArrayLike, degree: int) -> NDArray[np.complex128]:
+    """Reduce the powers of i to 1, i, -1, -i (CPLX-4; F-047, step 2).
+
+    1 + i theta - theta^2/2! - i theta^3/3! + ..., all terms through degree N.
+    Parameters, result and errors as in `euler_series`.
+    """
+    angle = np.asarray(theta, dtype=np.float64)
+    total = np.zeros(angle.shape, dtype=np.complex128)
+    for k in range(check_size("degree", degree) + 1):
+        total = total + (1, 1j, -1, -1j)[k % 4] * angle**k / math.factorial(k)
+    return total
+
+
 def euler_series(theta: ArrayLike, degree: int) -> NDArray[np.complex128]:
     """Group the series of e^{i theta} by real and imaginary terms (CPLX-4; F-047, step 3).
 
@@ -239,6 +303,9 @@ def cos_from_exp(theta: ArrayLike) -> NDArray[np.float64]:
 
 def to_complex(x: Floats) -> NDArray[np.complexfloating]:
     """Read pairs (x_2i, x_2i+1) of the last axis as x_2i + i x_2i+1 (CPLX-8; F-060, F-061).
+
+    A row of two real numbers and one complex number are not equal; this is what takes the one for
+    the other (E-70). Vectors add as their numbers do (F-051).
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def decay_bound(offsets: ArrayLike, dim: int, base: float = 10000.0) -> NDArray[np.float64]:
-    """B(offset) = mean of |S_j| over j = 1..dim/2 (DEC-2; F-204).
+    """B(offset) = mean of |S_j| over j = 1..dim/2 (DEC-2, DEC-3; F-205).
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def decay_bound(offsets: ArrayLike, dim: int, base: float = 10000.0) -> NDArray[
 
 
 def partial_sums(offsets: ArrayLike, dim: int, base: float = 10000.0) -> NDArray[np.complex128]:
-    """S_j = sum of e^{i(m-n) theta_i} over i < j, for j = 1..dim/2 (DEC-1; F-204).
+    """S_j = sum of e^{i(m-n) theta_i} over i < j, for j = 1..dim/2 (DEC-1, DEC-2; F-204).
 
     Parameters and errors as in `decay_bound`.
 
@@ -65,8 +65,8 @@ def partial_sums(offsets: ArrayLike, dim: int, base: float = 10000.0) -> NDArray
         S_1, ..., S_{dim/2}; S_0 = 0 is not listed.
     """
     n_minus_m = as_positions(offsets, "offsets")
-    turns = euler(-angles(n_minus_m, inv_freq(dim, base)))
-    return np.asarray(np.cumsum(turns, axis=-1))
+    factors = euler(-angles(n_minus_m, inv_freq(dim, base)))
+    return np.asarray(np.cumsum(factors, axis=-1))
 
 
 def pair_products(q: Floats, k: Floats, *, interleaved: bool) -> NDArray[np.complex128]:
@@ -94,7 +94,9 @@ def pair_products(q: Floats, k: Floats, *, interleaved: bool) -> NDArray[np.comp
 def abel_sum(
     q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float = 10000.0
 ) -> NDArray[np.complex128]:
-    """Sum h_i e^{i(m-n) theta_i} by parts, as -(sum of S_j (h_j - h_{j-1})) (DEC-1; F-204).
+    """Sum h_i e^{i(m-n) theta_i} by parts, as -(sum of S_j (h_j - h_{j-1})).
+
+    Clauses DEC-1, DEC-3; F-204.
 
     Parameters and errors as in `ropespec.reference.relative.relative_score`.
 
@@ -111,7 +113,7 @@ def abel_sum(
 def abel_bound(
     q: Floats, k: Floats, offset: ArrayLike, *, interleaved: bool, base: float = 10000.0
 ) -> NDArray[np.float64]:
-    """max_i |h_{i+1} - h_i| times the sum of |S_j|: no score is larger (DEC-1; F-204).
+    """max_i |h_{i+1} - h_i| times the sum of |S_j|: no score is larger (DEC-1, DEC-3; F-204).
 
     Parameters and errors as in `ropespec.reference.relative.relative_score`.
 
@@ -141,7 +143,9 @@ def trivial_bound(q: Floats, k: Floats, *, interleaved: bool) -> NDArray[np.floa
 def decay_curve(
     max_seq_len: int, dim: int, base: float = 10000.0, *, q: Floats | None = None
 ) -> NDArray[np.float64]:
-    """C(D) = <q, R_D k> with q at 0 and k = q at D = 0..max_seq_len (DEC-2, DEC-3; F-202; E-25).
+    """C(D) = <q, R_D k> with q at 0 and k = q at D = 0..max_seq_len.
+
+    Clauses DEC-2, DEC-3; F-201, F-202; E-25.
 
     Parameters
     ----------
@@ -164,7 +168,7 @@ def decay_curve(
 
 
 def cosine_sum(offsets: ArrayLike, dim: int, base: float = 10000.0) -> NDArray[np.float64]:
-    """Sum of cos(offset theta_i): half of C for all components one (DEC-3; F-202, F-203).
+    """Sum of cos(offset theta_i): half of C for all components one (DEC-2, DEC-3; F-202).
 
     Parameters and errors as in `decay_bound`.
 
@@ -179,7 +183,9 @@ def cosine_sum(offsets: ArrayLike, dim: int, base: float = 10000.0) -> NDArray[n
 
 
 def trace(offsets: ArrayLike, dim: int, base: float = 10000.0) -> NDArray[np.float64]:
-    """Trace of R_offset, 2 sum of cos(offset theta_i): mean score of q = k normal (DEC-3; E-29).
+    """Trace of R_offset, 2 sum of cos(offset theta_i): mean score of q = k normal.
+
+    Clause DEC-3; F-203; E-29.
 
     Parameters, result and errors as in `cosine_sum`.
     """

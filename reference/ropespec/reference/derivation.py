@@ -1,7 +1,8 @@
 """Why the encoding is a rotation: the proof by blocks and the polar form (chapter `derivation`).
 
 In the second half q and k are complex numbers, standing for pairs, and theta is in radians per
-position; arguments are in (-pi, pi].
+position; arguments are in (-pi, pi]. f is the solution from the start, so that each step of the
+derivation can be confirmed; none of these functions finds it.
 """
 
 import cmath
@@ -11,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.reference.arrays import Floats, as_float64
-from ropespec.reference.complex_plane import from_complex, to_complex
+from ropespec.reference.complex_plane import argument, from_complex, to_complex
 from ropespec.reference.frequencies import inv_freq
 from ropespec.reference.rotation import rotation_matrix
 from ropespec.reference.rotation_dense import dense_from_blocks
 from ropespec.reference.rotation_plane import rotation_matrix_2d
 
 __all__ = [
-    "argument",
     "arguments_at_equal_positions",
     "block_of_offset",
     "block_product",
@@ -27,6 +27,7 @@ __all__ = [
     "equation_one",
     "equation_two",
     "f",
+    "f_mirrored",
     "f_of_pairs",
     "f_polar",
     "f_with_phase",
@@ -42,6 +43,7 @@ __all__ = [
     "r_g",
     "theta_f",
     "theta_g",
+    "theta_of",
     "wrap",
 ]
 
@@ -122,12 +124,17 @@ def conclusion(m: int, n: int, dim: int, base: float = 10000.0) -> tuple[Matrix,
 
 
 def f(q: complex, m: int, *, theta: float) -> complex:
-    """Turn by the angle found: q e^{im theta} (DER-5; F-181)."""
+    """Rotate by the angle found: q e^{im theta} (DER-5; F-181)."""
     return q * cmath.exp(1j * (m * theta))
 
 
+def f_mirrored(q: complex, m: int) -> complex:
+    """q at even and q^* at odd positions: Re[f f^*] sees m - n alone, f f^* does not (DER-2)."""
+    return q.conjugate() if m % 2 else q
+
+
 def g_c(q: complex, k: complex, m_minus_n: int, *, theta: float) -> complex:
-    """Complex g of the polar form, q k* e^{i(m-n) theta} (DER-2; F-168; E-49)."""
+    """Complex g of the polar form, q k* e^{i(m-n) theta} (DER-2; F-168)."""
     return q * k.conjugate() * cmath.exp(1j * (m_minus_n * theta))
 
 
@@ -138,7 +145,7 @@ def r_f(q: complex, m: int, *, theta: float) -> float:
 
 def theta_f(q: complex, m: int, *, theta: float) -> float:
     """Theta_f(q, m) = arg f(q, m), q not zero (DER-2; F-168; E-50)."""
-    return argument(f(q, m, theta=theta))
+    return theta_of(f(q, m, theta=theta))
 
 
 def r_g(q: complex, k: complex, m_minus_n: int, *, theta: float) -> float:
@@ -148,10 +155,10 @@ def r_g(q: complex, k: complex, m_minus_n: int, *, theta: float) -> float:
 
 def theta_g(q: complex, k: complex, m_minus_n: int, *, theta: float) -> float:
     """Theta_g(q, k, m-n) = arg g_c(q, k, m-n), q and k not zero (DER-2; F-168; E-50)."""
-    return argument(g_c(q, k, m_minus_n, theta=theta))
+    return theta_of(g_c(q, k, m_minus_n, theta=theta))
 
 
-def argument(q: complex) -> float:
+def theta_of(q: complex) -> float:
     """Theta(q), the argument of q, in (-pi, pi] (DER-4; F-174).
 
     Raises
@@ -161,13 +168,13 @@ def argument(q: complex) -> float:
     """
     if q == 0:
         raise ValueError("q must not be zero, which has no argument")
-    return wrap(cmath.phase(q))
+    return float(argument(q))
 
 
 def wrap(angle: float) -> float:
     """Bring an angle into (-pi, pi] by whole turns (DER-4; E-51)."""
-    turned = math.remainder(angle, math.tau)
-    return math.pi if turned == -math.pi else turned
+    rest = math.remainder(angle, math.tau)
+    return math.pi if rest == -math.pi else rest
 
 
 def equation_one(q: complex, k: complex, m: int, n: int, *, theta: float) -> tuple[float, float]:
@@ -177,7 +184,7 @@ def equation_one(q: complex, k: complex, m: int, n: int, *, theta: float) -> tup
 
 
 def equation_two(q: complex, k: complex, m: int, n: int, *, theta: float) -> tuple[float, float]:
-    """Theta_f(q, m) - Theta_f(k, n) and Theta_g(q, k, m-n), equal modulo 2 pi (DER-2; F-170; E-51).
+    """Theta_f(q, m) - Theta_f(k, n) and Theta_g(q, k, m-n), equal modulo 2 pi (DER-2; F-170; E-50).
 
     Returns
     -------
@@ -200,19 +207,19 @@ def moduli_at_equal_positions(
 def arguments_at_equal_positions(
     q: complex, k: complex, m: int, *, theta: float
 ) -> tuple[float, float, float, float]:
-    """Give the four members of equation two at m = n, all equal (DER-4; F-173; E-50).
+    """Give the four members of equation two at m = n, all equal (DER-4; F-173).
 
     They are Theta_f(q,m) - Theta_f(k,m), Theta_g(q,k,0), Theta_f(q,0) - Theta_f(k,0) and
     Theta(q) - Theta(k), each in (-pi, pi].
     """
     first, second = equation_two(q, k, m, m, theta=theta)
     third = wrap(theta_f(q, 0, theta=theta) - theta_f(k, 0, theta=theta))
-    return first, second, third, wrap(argument(q) - argument(k))
+    return first, second, third, wrap(theta_of(q) - theta_of(k))
 
 
 def phi(q: complex, m: int, *, theta: float) -> float:
     """phi(m) = Theta_f(q, m) - Theta(q), the same for every q (DER-4; F-175)."""
-    return wrap(theta_f(q, m, theta=theta) - argument(q))
+    return wrap(theta_f(q, m, theta=theta) - theta_of(q))
 
 
 def neighbour_difference(q: complex, k: complex, m: int, *, theta: float) -> float:
@@ -222,13 +229,13 @@ def neighbour_difference(q: complex, k: complex, m: int, *, theta: float) -> flo
 
 def neighbour_difference_substituted(q: complex, k: complex, m: int, *, theta: float) -> float:
     """Theta(q) + phi(m) - (Theta(k) + phi(m-1)), the same number (DER-4; F-177)."""
-    left = argument(q) + phi(q, m, theta=theta)
-    return wrap(left - (argument(k) + phi(k, m - 1, theta=theta)))
+    left = theta_of(q) + phi(q, m, theta=theta)
+    return wrap(left - (theta_of(k) + phi(k, m - 1, theta=theta)))
 
 
 def phi_step(q: complex, k: complex, *, theta: float) -> float:
     """phi(m) - phi(m-1) = Theta_g(q, k, 1) + Theta(k) - Theta(q) = theta (DER-4; F-178)."""
-    return wrap(theta_g(q, k, 1, theta=theta) + argument(k) - argument(q))
+    return wrap(theta_g(q, k, 1, theta=theta) + theta_of(k) - theta_of(q))
 
 
 def phi_progression(count: int, step: float, *, phi_0: float = 0.0) -> list[float]:
@@ -258,7 +265,7 @@ def phi_progression(count: int, step: float, *, phi_0: float = 0.0) -> list[floa
 
 def f_polar(q: complex, m: int, *, theta: float) -> complex:
     """|q| e^{i(Theta(q) + m theta)}, which is q e^{im theta} (DER-5; F-180)."""
-    return cmath.rect(abs(q), argument(q) + m * theta)
+    return cmath.rect(abs(q), theta_of(q) + m * theta)
 
 
 def f_with_phase(q: complex, m: int, *, theta: float, phi_0: float) -> complex:
@@ -285,5 +292,5 @@ def f_of_pairs(x: Floats, m: int, base: float = 10000.0) -> NDArray[np.float64]:
     """
     z = to_complex(as_float64(x))
     rates = inv_freq(len(x), base)
-    turned = [f(complex(q), m, theta=float(t)) for q, t in zip(z, rates, strict=True)]
-    return np.asarray(from_complex(np.array(turned)), dtype=np.float64)
+    rotated = [f(complex(q), m, theta=float(t)) for q, t in zip(z, rates, strict=True)]
+    return np.asarray(from_complex(np.array(rotated)), dtype=np.float64)

@@ -29,15 +29,18 @@ __all__ = [
 ]
 
 
-def inv_freq(
-    dim: int, base: float = 10000.0, *, device: str | None = None
-) -> NDArray[np.float64]:
-    """theta_i = base^(-2i/dim), i = 0..dim/2-1 (FREQ-2; F-001).
+def inv_freq(dim: int, base: float = 10000.0, *, device: str | None = None) -> NDArray[np.float64]:
+    """theta_i = base^(-2i/dim), i = 0..dim/2-1, the set Theta (FREQ-1, FREQ-2, FREQ-5; F-001).
+
+    Components are rotated in pairs, so dim is even (F-020; E-44). The first pair is the fastest
+    (F-021). i starts at 0 and ends before dim/2 (E-23), also where the blocks of a matrix are
+    counted from 1 (F-005; E-26). Theta is a vector of numbers and no matrix (F-022; E-01), and
+    none of them is outside (1/base, 1], however large dim is (F-015; E-34).
 
     Parameters
     ----------
     dim : int
-        Even, at least 2: the number of components that turn.
+        Even, at least 2: the number of components that are rotated.
     base : float
         Above 1.
     device : {None, "cpu"}
@@ -64,6 +67,7 @@ def inv_freq(
 def theta_one_based(dim: int, base: float = 10000.0) -> dict[int, float]:
     """theta_i = base^(-2(i-1)/dim), i = 1..dim/2, under its printed labels (FREQ-3; F-002, F-004).
 
+    A matrix that is labelled from 0 needs `inv_freq` (E-45).
     Parameters and errors as in `inv_freq`.
 
     Returns
@@ -76,7 +80,9 @@ def theta_one_based(dim: int, base: float = 10000.0) -> dict[int, float]:
 
 
 def theta_step2(dim: int, base: float = 10000.0) -> dict[int, float]:
-    """theta_i = base^(-i/dim), i = 0, 2, ..., dim-2, under its printed labels (FREQ-3; F-003).
+    """theta_i = base^(-i/dim), i = 0, 2, ..., dim-2, under its printed labels (FREQ-3).
+
+    Sources: F-003, F-012.
 
     Parameters and errors as in `inv_freq`.
 
@@ -103,6 +109,7 @@ def even_indices(dim: int) -> NDArray[np.int64]:
 def theta_from_arange(dim: int, base: float = 10000.0) -> NDArray[np.float64]:
     """1.0 / base ** (arange(0, dim, 2) / dim), the line of document 000 (FREQ-4; F-006).
 
+    What the line ends in, "float()", is left out, and base, which it does not say, is 10000 (E-12).
     Parameters, result and errors as in `inv_freq`.
     """
     dim, base = check_dim(dim), check_base(base)
@@ -158,7 +165,9 @@ def pow_via_exp(a: float, x: ArrayLike) -> NDArray[np.float64]:
 
 
 def angles(positions: ArrayLike, inv_freq: Floats) -> NDArray[np.float64]:
-    """Angles m * theta_i for every position m and frequency theta_i (FREQ-7; F-017).
+    """Angles m * theta_i for every position m and frequency theta_i (FREQ-6, FREQ-7).
+
+    Sources: F-017; F-019 for the positions.
 
     Parameters
     ----------
@@ -231,7 +240,7 @@ def duplicate_interleaved(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def duplicate_half(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(a_0, a_1, ..., a_0, a_1, ...): the last axis listed twice in a row (FREQ-8; F-142).
+    """(a_0, a_1, ..., a_0, a_1, ...): the last axis listed twice in a row (FREQ-8).
 
     Parameters
     ----------

@@ -50,7 +50,9 @@ def project_query(
     base: float = 10000.0,
     rotary_dim: int | None = None,
 ) -> Floats:
-    """f_q(x_m, m) = R_m W_q x_m with matrices, token by token, head by head (PROJ-1; F-078, F-087).
+    """f_q(x_m, m) = R_m W_q x_m with matrices, token by token, head by head.
+
+    Clauses PROJ-1, PROJ-5; F-078, F-087; E-02, E-71.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def project_key(
     base: float = 10000.0,
     rotary_dim: int | None = None,
 ) -> Floats:
-    """f_k(x_n, n) = R_n W_k x_n, not q_n (PROJ-1; F-082, F-083; E-03).
+    """f_k(x_n, n) = R_n W_k x_n, not q_n (PROJ-1, PROJ-5; F-078, F-082, F-083; E-03).
 
     It is the map of the query with the key's own weight and position.
     Parameters, result and errors as in `project_query`.
@@ -122,7 +124,7 @@ def project_key(
 
 
 def project_value(x: Floats, weight: Floats) -> Floats:
-    """f_v(x_n, n) = W_v x_n, the same at every position n (PROJ-2; F-080, F-160; E-38).
+    """f_v(x_n, n) = W_v x_n, the same at every position n (PROJ-2, PROJ-3; F-080, F-160; E-08).
 
     Parameters
     ----------
@@ -198,7 +200,7 @@ def f_complex(x: NDArray[Any], m: int, weight: NDArray[Any], theta: float) -> co
 
 
 def f_matrix(x: NDArray[Any], m: int, weight: NDArray[Any], theta: float) -> Vector:
-    """((cos, -sin), (sin, cos)) W x for d = 2 (PROJ-1; F-079, F-085, F-086; E-39).
+    """((cos, -sin), (sin, cos)) W x for d = 2 (PROJ-1; F-079, F-085, F-086; E-38, E-39).
 
     Parameters as in `f_complex`.
 
@@ -225,7 +227,7 @@ def f_row(x: NDArray[Any], m: int, weight: NDArray[Any], theta: float) -> Vector
 
 
 def f_projected(q: NDArray[Any], m: int, *, interleaved: bool, base: float = 10000.0) -> Vector:
-    """f(q_m, m) = R_m q_m of a vector already projected (PROJ-4; F-088, F-089; E-18).
+    """f(q_m, m) = R_m q_m of a vector already projected (PROJ-4; F-088; E-18).
 
     Parameters
     ----------
@@ -248,7 +250,7 @@ def f_projected(q: NDArray[Any], m: int, *, interleaved: bool, base: float = 100
 def f_dense(
     x: NDArray[Any], m: int, weight: NDArray[Any], *, interleaved: bool, base: float = 10000.0
 ) -> Vector:
-    """R_m (W x): the projected vector is turned (PROJ-1, PROJ-4; F-087).
+    """R_m (W x): the projected vector is rotated (PROJ-1, PROJ-4; F-087).
 
     Parameters
     ----------
@@ -272,7 +274,7 @@ def f_dense(
 def f_folded(
     x: NDArray[Any], m: int, weight: NDArray[Any], *, interleaved: bool, base: float = 10000.0
 ) -> Vector:
-    """(R_m W) x: the weight is turned (PROJ-4; F-088).
+    """(R_m W) x: the weight is rotated (PROJ-4; F-088).
 
     Parameters and result as in `f_dense`.
     """
@@ -328,7 +330,7 @@ def score_of_tokens(  # two sides, each with token, position and weight
     Returns
     -------
     float
-        Not scaled; a function of the tokens and of n - m (F-161, F-023; E-02).
+        Not scaled; a function of the tokens and of n - m (F-161, F-023; E-02, E-71).
     """
     q = f_dense(x_m, m, weight_q, interleaved=interleaved, base=base)
     k = f_dense(x_n, n, weight_k, interleaved=interleaved, base=base)

@@ -50,7 +50,9 @@ def relative_score(
     base: float = 10000.0,
     rotary_dim: int | None = None,
 ) -> Floats:
-    """q^T R_{n-m} k with the dense matrix of the offset (REL-1, REL-5, REL-9; F-136, F-157).
+    """q^T R_{n-m} k with the dense matrix of the offset.
+
+    Clauses REL-1, REL-5, REL-6, REL-7, REL-8, REL-9; F-093, F-122, F-136, F-157; E-04, E-31.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def score_pairs(
 ) -> NDArray[np.float64]:
     """(q1 k1 + q2 k2) cos((m-n) theta_i) - (q2 k1 - q1 k2) sin((m-n) theta_i), per pair.
 
-    Clause REL-9; F-113, F-136.
+    Clause REL-9; F-136.
 
     Parameters and errors as in `relative_score`.
 
@@ -127,9 +129,9 @@ def score_complex(
         The shape of `relative_score`, not rounded.
     """
     call = _read(q, k, offset, interleaved=interleaved, base=base)
-    turns = euler(-angles(call.offset, inv_freq(q.shape[-1], call.base)))
+    factors = euler(-angles(call.offset, inv_freq(q.shape[-1], call.base)))
     h = complex_pairs(q, interleaved=interleaved) * complex_pairs(k, interleaved=interleaved).conj()
-    return np.asarray((h * turns).real.sum(axis=-1))
+    return np.asarray((h * factors).real.sum(axis=-1))
 
 
 def score_by_transpose(  # a score has two sides, each with vector and position
@@ -140,7 +142,7 @@ def score_by_transpose(  # a score has two sides, each with vector and position
     Parameters
     ----------
     q, k : ndarray of float, shape (D,)
-        Vectors that are not turned yet.
+        Vectors that are not rotated yet.
     m, n : int
         Their positions.
     interleaved, base
@@ -158,7 +160,9 @@ def score_by_transpose(  # a score has two sides, each with vector and position
 def score(  # a score has two sides, each with vector and position
     q: Floats, k: Floats, m: int, n: int, *, interleaved: bool, base: float = 10000.0
 ) -> float:
-    """<R_m q, R_n k>: rotate each by its own position, then multiply (REL-1; F-092, F-099, F-124).
+    """<R_m q, R_n k>: rotate each by its own position, then multiply (REL-1, REL-8).
+
+    F-092, F-099, F-124; E-31, E-65.
 
     Parameters and result as in `score_by_transpose`.
     """
@@ -170,7 +174,7 @@ def score(  # a score has two sides, each with vector and position
 
 
 def complex_pairs(x: Floats, *, interleaved: bool) -> NDArray[np.complex128]:
-    """Read the pairs of either layout as complex numbers (REL-2; F-060).
+    """Read the pairs of either layout as complex numbers (REL-2; F-094).
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ __all__ = [
     "real_inner_product",
     "score_by_exponential",
     "score_by_matrices",
-    "score_key_turned",
-    "score_query_turned",
+    "score_key_rotated",
+    "score_query_rotated",
     "sin_of_difference",
     "sin_of_sum",
     "times_conjugate",
@@ -43,7 +43,7 @@ Matrix = NDArray[np.float64]
 
 
 def inner_product(q: ArrayLike, k: ArrayLike) -> float:
-    """Inner product [a, b] . [c, d] = ac + bd (REL-3; F-101, and F-110 corrected; E-42)."""
+    """Inner product [a, b] . [c, d] = ac + bd (REL-3, REL-4, REL-8; F-101, F-110; E-42)."""
     (a, b), (c, d) = _numbers(q), _numbers(k)
     return a * c + b * d
 
@@ -55,14 +55,14 @@ def times_conjugate(q: ArrayLike, k: ArrayLike) -> complex:
 
 
 def real_inner_product(q: ArrayLike, k: ArrayLike) -> float:
-    """Re[q k*], which is the inner product (REL-3; F-096, F-102, F-103; E-47, E-48)."""
+    """Re[q k*], which is the inner product (REL-3; F-096, F-102, F-103; E-47, E-48, E-69)."""
     return (_complex(q) * _complex(k).conjugate()).real
 
 
 def g_c(q: ArrayLike, k: ArrayLike, m_minus_n: int, *, theta: float) -> complex:
     """f(q, m) f*(k, n) = q k* e^{i(m-n) theta}, a complex number (REL-2; F-105; E-49)."""
-    turn = complex(math.cos(m_minus_n * theta), math.sin(m_minus_n * theta))
-    return _complex(q) * _complex(k).conjugate() * turn
+    phase = complex(math.cos(m_minus_n * theta), math.sin(m_minus_n * theta))
+    return _complex(q) * _complex(k).conjugate() * phase
 
 
 def g_real_part(q: ArrayLike, k: ArrayLike, m_minus_n: int, *, theta: float) -> float:
@@ -71,14 +71,17 @@ def g_real_part(q: ArrayLike, k: ArrayLike, m_minus_n: int, *, theta: float) -> 
 
 
 def g_of_rotated(q: ArrayLike, k: ArrayLike, m: int, n: int, *, theta: float) -> float:
-    """Re[(q e^{im theta}) (k e^{in theta})*] (REL-2, REL-5; F-097, F-098, F-104)."""
-    turn_q = complex(math.cos(m * theta), math.sin(m * theta))
-    turn_k = complex(math.cos(n * theta), math.sin(n * theta))
-    return ((_complex(q) * turn_q) * (_complex(k) * turn_k).conjugate()).real
+    """Re[(q e^{im theta}) (k e^{in theta})*] (REL-2; F-097, F-098, F-104)."""
+    phase_q = complex(math.cos(m * theta), math.sin(m * theta))
+    phase_k = complex(math.cos(n * theta), math.sin(n * theta))
+    return ((_complex(q) * phase_q) * (_complex(k) * phase_k).conjugate()).real
 
 
 def g_expanded(q: ArrayLike, k: ArrayLike, m_minus_n: int, *, theta: float) -> float:
-    """(q1 k1 + q2 k2) cos((m-n) theta) - (q2 k1 - q1 k2) sin((m-n) theta) (REL-4; F-106, F-107)."""
+    """(q1 k1 + q2 k2) cos((m-n) theta) - (q2 k1 - q1 k2) sin((m-n) theta).
+
+    Clause REL-4; F-106, F-107, F-113; E-68.
+    """
     (q1, q2), (k1, k2) = _numbers(q), _numbers(k)
     angle = m_minus_n * theta
     return (q1 * k1 + q2 * k2) * math.cos(angle) - (q2 * k1 - q1 * k2) * math.sin(angle)
@@ -200,7 +203,10 @@ def middle_product_result(m: int, n: int, *, theta: float) -> Matrix:
 
 
 def g_matrix(q: ArrayLike, k: ArrayLike, n_minus_m: int, *, theta: float) -> float:
-    """q^T R((n-m) theta) k (REL-5, REL-6; F-093, F-122, F-157; F-119 to F-121 corrected; E-04)."""
+    """q^T M((n-m) theta) k, the right form of F-119, F-120 and F-121 (REL-5, REL-6; F-122).
+
+    Errata E-04, E-05, E-06, E-40 and E-41 are about its sign and shape.
+    """
     R = rotation_matrix_2d(n_minus_m * theta)
     return float(np.array(_numbers(q)) @ R @ np.array(_numbers(k)))
 
@@ -208,7 +214,7 @@ def g_matrix(q: ArrayLike, k: ArrayLike, n_minus_m: int, *, theta: float) -> flo
 def exponential_matrix(angle: float) -> Matrix:
     """I cos + J sin, the real matrix that e^{i angle} stands for in F-123 (REL-5; E-22).
 
-    J = ((0, -1), (1, 0)) turns by a quarter, as i does.
+    J = ((0, -1), (1, 0)) rotates by a quarter of a turn, as i does.
 
     Returns
     -------
@@ -224,13 +230,13 @@ def score_by_exponential(q: ArrayLike, k: ArrayLike, n_minus_m: int, *, theta: f
     return float(np.array(_numbers(q)) @ exponential_matrix(n_minus_m * theta) @ _numbers(k))
 
 
-def score_query_turned(q: ArrayLike, k: ArrayLike, m: int, n: int, *, theta: float) -> float:
-    """<R_{m-n} q, k>: the query alone is turned, by m - n (REL-6; F-125 corrected; E-21, E-24)."""
+def score_query_rotated(q: ArrayLike, k: ArrayLike, m: int, n: int, *, theta: float) -> float:
+    """<R_{m-n} q, k>: the query alone is rotated, by m - n (REL-6; F-125 corrected; E-21, E-24)."""
     return inner_product(f_real(q, m - n, theta=theta), k)
 
 
-def score_key_turned(q: ArrayLike, k: ArrayLike, m: int, n: int, *, theta: float) -> float:
-    """<q, R_{n-m} k>: the key alone is turned, by n - m (REL-6; F-125 corrected; E-21)."""
+def score_key_rotated(q: ArrayLike, k: ArrayLike, m: int, n: int, *, theta: float) -> float:
+    """<q, R_{n-m} k>: the key alone is rotated, by n - m (REL-6; F-125 corrected; E-21)."""
     return inner_product(q, f_real(k, n - m, theta=theta))
 
 

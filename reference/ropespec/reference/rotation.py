@@ -57,6 +57,9 @@ def rotation_matrix(
 ) -> NDArray[np.float64]:
     """R_m for every position m, as a dense matrix (ROT-3, ROT-4; F-126, F-137).
 
+    It is orthogonal with determinant 1 (ROT-11), its transpose is R_{-m} (ROT-12), and
+    R_a R_b = R_{a+b} (ROT-13; F-155, F-159).
+
     Parameters
     ----------
     positions : array_like of int
@@ -94,7 +97,7 @@ def rotation_matrix(
 
 
 def rotate_half_interleaved(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(-x_1, x_0, -x_3, x_2, ...): every pair turned by a quarter (ROT-6; F-146).
+    """(-x_1, x_0, -x_3, x_2, ...): every pair rotated by a quarter turn (ROT-6; F-146).
 
     Parameters
     ----------
@@ -139,8 +142,10 @@ def apply_rotary(
 ) -> Floats:
     """R_m x = x * cos + rotate_half(x) * sin, element by element: the operation (ROT-6, ROT-7).
 
-    Sources: F-139..F-143. Each angle stands in the tables twice, once for each component of its
-    pair.
+    Sources: F-139, F-140, F-141, F-142, F-143, F-144. Each angle stands in the tables twice, once
+    for each component of its pair; the products are element-wise (F-145), and none of them is with
+    a zero of the dense matrix (F-148). It is a sum of two products (E-09) and equals R x (E-20),
+    with the position of x for label (E-13) and a form of its own for each layout (E-17).
 
     Parameters
     ----------
@@ -153,7 +158,8 @@ def apply_rotary(
     base : float
         Above 1.
     rotary_dim : int, optional
-        The first `rotary_dim` components turn, the rest passes through bit for bit; D by default.
+        The first `rotary_dim` components are rotated, the rest passes through bit for bit; D by
+        default.
 
     Returns
     -------
@@ -168,6 +174,12 @@ def apply_rotary(
     ArgumentValueError
         If `x` has fewer than 3 axes, `base` is not finite or not above 1, `rotary_dim` is odd,
         below 2 or above D, or the positions do not fit `x`.
+
+    Notes
+    -----
+    Laws: ROT-10 (F-158), ROT-11 (F-153), ROT-14, ROT-15, ROT-16, ROT-19. What a caller may rely on:
+    ROT-17, ROT-18, ROT-20, ROT-21, ROT-23, ROT-24; shards, packs and caches: PAR-1, PAR-2, PAR-3,
+    PAR-4, PAR-5, PAR-6. It is one of the sources that judge others (JDG-1), by the bounds of JDG-3.
     """
     call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
     cos, sin = cos_sin(call.positions, call.rotary_dim, call.base)
@@ -178,6 +190,7 @@ def apply_rotary_cos_sin(x: Floats, cos: Floats, sin: Floats, *, interleaved: bo
     """R_m x with cos(m theta_i) and sin(m theta_i) given as tables (ROT-22).
 
     The tables are taken as they are: scaled ones scale the result (a common attention factor).
+    The result is always a new array; there is no `out` (ROT-23).
 
     Parameters
     ----------
@@ -231,10 +244,11 @@ def apply_rotary_dense(
     base: float = 10000.0,
     rotary_dim: int | None = None,
 ) -> Floats:
-    """R_m x, the plain product with the dense matrix (ROT-3, ROT-4, ROT-16; F-126, F-137).
+    """R_m x, the plain product with the dense matrix (ROT-3, ROT-4; F-089, F-126, F-137).
 
     x is finite: 0 * NaN is NaN, so one component that is not finite may reach every component of
-    its head that rotates (ROT-16); other tokens, other heads and the tail never see it.
+    its head that rotates (ROT-16); other tokens, other heads and the tail never see it (ROT-14).
+    Empty axes give empty results (ROT-18).
     Parameters, result and errors as in `apply_rotary`.
     """
     call = _read(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
@@ -251,9 +265,10 @@ def apply_rotary_dense(
 def apply_rotary_complex(
     x: Floats, positions: ArrayLike, *, base: float = 10000.0, rotary_dim: int | None = None
 ) -> Floats:
-    """Each pair (x_2i, x_2i+1), read as a complex number, times e^{i m theta_i} (ROT-2, ROT-8).
+    """Each pair (x_2i, x_2i+1), read as a complex number, times e^{i m theta_i} (ROT-8; F-064).
 
-    Sources: F-064, F-065. This is the interleaved layout.
+    Queries and keys alike (F-065), in the interleaved layout. The tail (ROT-14), NaN (ROT-16) and
+    empty axes (ROT-18) are treated as in `apply_rotary`.
     Parameters, result and errors as in `apply_rotary`.
     """
     call = _read(x, positions, interleaved=True, base=base, rotary_dim=rotary_dim)
@@ -264,7 +279,7 @@ def apply_rotary_complex(
 
 
 def interleaved_to_half(x: Floats) -> Floats:
-    """P x: components (0, 2, ..., d-2, 1, 3, ..., d-1) of the last axis (ROT-5; F-138).
+    """P x: components (0, 2, ..., d-2, 1, 3, ..., d-1) of the last axis (ROT-5; F-138; E-66).
 
     Parameters
     ----------
@@ -288,7 +303,7 @@ def interleaved_to_half(x: Floats) -> Floats:
 
 
 def half_to_interleaved(x: Floats) -> Floats:
-    """P^T x, which undoes `interleaved_to_half` (ROT-5; F-138).
+    """P^T x, which undoes `interleaved_to_half` (ROT-5; F-138; E-66).
 
     Parameters, result and errors as in `interleaved_to_half`.
     """
@@ -301,7 +316,7 @@ def half_to_interleaved(x: Floats) -> Floats:
 def rotate_rows(
     Q: Floats, positions: ArrayLike, *, interleaved: bool, base: float = 10000.0
 ) -> Floats:
-    """Multiply row j by its own R^T: f(Q)_j = Q_j R_{p_j}^T (ROT-9; F-150, F-151 corrected).
+    """Multiply row j by its own R^T: f(Q)_j = Q_j R_{p_j}^T (ROT-9; F-150, F-151; E-14, E-15).
 
     Parameters
     ----------

@@ -25,7 +25,10 @@ __all__ = [
 
 
 def dense_zero_based(m: int, dim: int, base: float = 10000.0) -> NDArray[np.float64]:
-    """R_m with theta_0..theta_{dim/2-1} (ROT-3; F-126, F-133, and F-129 corrected).
+    """R_m with theta_0..theta_{dim/2-1} (ROT-3; F-126, F-133, F-134, and F-129 corrected).
+
+    The last row but one is (0, ..., cos, -sin), not the last one again (E-19); the labels of
+    document 004 are those of its matrix, not of its set Theta (E-45).
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def dense_zero_based(m: int, dim: int, base: float = 10000.0) -> NDArray[np.floa
 
 
 def dense_one_based(m: int, dim: int, base: float = 10000.0) -> NDArray[np.float64]:
-    """R_m with theta_1..theta_{dim/2} and rows 1..dim (ROT-3; F-127, F-130; E-13).
+    """R_m with theta_1..theta_{dim/2} and rows 1..dim (ROT-3; F-127, F-130; E-13, E-26).
 
     Parameters and result as in `dense_zero_based`.
     """
@@ -76,7 +79,7 @@ def dense_step2(m: int, dim: int, base: float = 10000.0) -> NDArray[np.float64]:
 
 
 def dense_from_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set M_1, ..., M_{d/2} along the diagonal, zero elsewhere (ROT-3; F-131, F-132).
+    """Set M_1, ..., M_{d/2} along the diagonal, zero elsewhere (ROT-3; F-131, F-132, F-135).
 
     Parameters
     ----------
@@ -95,7 +98,7 @@ def dense_from_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def dense_half(m: int, dim: int, base: float = 10000.0) -> NDArray[np.float64]:
-    """R_m for half-split pairs (j, j + dim/2), ((C, -S), (S, C)) (ROT-4; F-137; E-13, E-16).
+    """R_m for half-split pairs (j, j + dim/2), ((C, -S), (S, C)) (ROT-4; F-137; E-13, E-16, E-17).
 
     C = diag(cos m theta_0, cos m theta_2, ..., cos m theta_{dim-2}) in step-2 labels, S likewise.
     Parameters as in `dense_zero_based`.

@@ -13,7 +13,10 @@ __all__ = ["rotate_complex", "rotate_components", "rotate_matrix", "rotation_mat
 
 
 def rotation_matrix_2d(angle: ArrayLike) -> NDArray[np.float64]:
-    """R(a) = ((cos a, -sin a), (sin a, cos a)): counter-clockwise (ROT-1; F-070, F-072).
+    """R(a) = ((cos a, -sin a), (sin a, cos a)): counter-clockwise (ROT-1; F-072, F-073, F-074).
+
+    The angle of a vector at position m is m theta, not theta (E-27). Its transpose is R(-a)
+    (ROT-12; F-154), and R(a) R(b) = R(a + b) for angles, never for positions (ROT-13; F-155; E-28).
 
     Parameters
     ----------
@@ -35,7 +38,7 @@ def rotation_matrix_2d(angle: ArrayLike) -> NDArray[np.float64]:
 
 
 def rotate_complex(z: ArrayLike, m: int, theta: float) -> NDArray[np.complex128]:
-    """Turn by multiplying: z e^{i m theta} (ROT-2; F-062, F-063, F-064, F-065, F-067).
+    """Rotate by multiplying: z e^{i m theta} (ROT-2; F-062, F-063, F-064, F-065, F-067).
 
     Parameters
     ----------
@@ -55,7 +58,9 @@ def rotate_complex(z: ArrayLike, m: int, theta: float) -> NDArray[np.complex128]
 
 
 def rotate_components(q: ArrayLike, m: int, theta: float) -> NDArray[np.float64]:
-    """Turn by components: (q1 cos - q2 sin, q2 cos + q1 sin) (ROT-2; F-066, F-068, F-069, F-075).
+    """Rotate by components: (q1 cos - q2 sin, q2 cos + q1 sin) (ROT-2; F-066, F-068, F-069).
+
+    It is `rotate_complex` multiplied out (F-075): the vector (q_0, q_1) is rotated (F-077).
 
     Parameters
     ----------
@@ -76,10 +81,11 @@ def rotate_components(q: ArrayLike, m: int, theta: float) -> NDArray[np.float64]
 
 
 def rotate_matrix(q: ArrayLike, m: int, theta: float) -> NDArray[np.float64]:
-    """Turn by the matrix: R(m theta) (q1; q2), column by column (ROT-1; F-070, F-071, F-076).
+    """Rotate by the matrix: R(m theta) (q1; q2), column by column (ROT-1; F-070, F-071, F-076).
 
+    Queries and keys alike; a pair of real numbers is a column, no complex number (E-12).
     Parameters, result as in `rotate_components`.
     """
     columns = np.asarray(q, dtype=np.float64)[..., np.newaxis]
-    turned: NDArray[np.float64] = rotation_matrix_2d(m * theta) @ columns
-    return turned[..., 0]
+    rotated: NDArray[np.float64] = rotation_matrix_2d(m * theta) @ columns
+    return rotated[..., 0]

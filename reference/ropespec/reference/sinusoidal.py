@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ropespec.reference.arrays import Floats, as_float64, as_positions, check_floats, round_to
 from ropespec.reference.frequencies import cos_sin, div_term
 from ropespec.spec.arguments import check_base, check_dim, check_size
-from ropespec.spec.errors import ArgumentValueError
+from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 
 __all__ = [
     "Component",
@@ -42,12 +42,24 @@ class Component(NamedTuple):
 
 
 def pair_index(j: int) -> int:
-    """Pair i = j // 2 of component j, whose frequency it takes (SIN-2; F-028; E-32)."""
+    """Pair i = j // 2 of component j, whose frequency it takes (SIN-2; F-028, F-206; E-32)."""
     return j // 2
 
 
 def dimension_table(dim: int) -> list[Component]:
-    """List the components 0..dim-1 with pair and function (SIN-2; F-029..F-031; E-33).
+    """List the components 0..dim-1 with pair and function (SIN-2; F-029, F-206; E-33).
+
+    Even components are sines (F-030), odd ones cosines (F-031).
+
+    Parameters
+    ----------
+    dim : int
+        d_model, the size of a word vector: 512 in the Transformer paper (F-027).
+
+    Returns
+    -------
+    list of Component
+        One for each component, in order.
 
     Raises
     ------
@@ -117,7 +129,7 @@ def pe_entry(pos: int, j: int, dim: int, base: float = 10000.0) -> float:
 def sinusoidal_embedding(
     positions: ArrayLike, dim: int, base: float = 10000.0
 ) -> NDArray[np.float64]:
-    """Sines of m theta_i at component 2i, cosines at 2i + 1 (SIN-1; F-025, F-026, F-030, F-031).
+    """Sines of m theta_i at component 2i, cosines at 2i + 1 (SIN-1; F-025, F-026).
 
     Parameters
     ----------
@@ -178,12 +190,16 @@ def positional_encoding_table(length: int, dim: int, base: float = 10000.0) -> N
 class PositionalEncoding:
     """The module `PositionalEncoding`: add the table to word vectors (SIN-3, SIN-4; F-033, F-187).
 
-    Dropout, which the code applies afterwards, is random and left out.
+    Of zero word vectors it gives the vectors of the example 我 爱 你 (F-034; E-67).
+    `dropout` is accepted as printed and drops nothing: a reference is deterministic. The printed
+    class puts dropout behind the sum and keeps the table as a buffer, which takes no gradient.
 
     Parameters
     ----------
     d_model : int
         Even, at least 2 (E-64).
+    dropout : float
+        From 0 to 1; without effect.
     max_len : int
         Number of positions in the table.
 
@@ -195,16 +211,18 @@ class PositionalEncoding:
     Raises
     ------
     ArgumentTypeError
-        If `d_model` or `max_len` are not integers.
+        If `d_model` or `max_len` are not integers, or `dropout` is not a number.
     ArgumentValueError
-        If `d_model` is odd or below 2, or `max_len` negative.
+        If `d_model` is odd or below 2, `dropout` not from 0 to 1, or `max_len` negative.
     """
 
-    def __init__(self, d_model: int, max_len: int = 5000) -> None:
+    def __init__(self, d_model: int, dropout: float, max_len: int = 5000) -> None:
+        dim = check_dim(d_model, "d_model")
+        _check_probability("dropout", dropout)
         rows = check_size("max_len", max_len)
-        self.pe = positional_encoding_table(rows, d_model)[np.newaxis]
+        self.pe = positional_encoding_table(rows, dim)[np.newaxis]
 
-    def __call__(self, x: Floats) -> Floats:
+    def forward(self, x: Floats) -> Floats:
         """Add the first S rows: x + pe[:, :S].
 
         Parameters
@@ -229,3 +247,13 @@ class PositionalEncoding:
         if x.ndim != 3 or x.shape[1] > longest or x.shape[2] != dim:
             raise ArgumentValueError("x", f"of shape (B, S, {dim}) with S at most {longest}", x)
         return round_to(as_float64(x) + self.pe[:, : x.shape[1]], x.dtype)
+
+    __call__ = forward
+
+
+def _check_probability(name: str, value: object) -> None:
+    must = "a number from 0 to 1"
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ArgumentTypeError(name, must, value)
+    if not 0 <= value <= 1:
+        raise ArgumentValueError(name, must, value)

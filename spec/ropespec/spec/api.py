@@ -34,7 +34,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "The API": ("contract",),
     "Judging": ("judging",),
 }
-"""The parts of the specification: what RoPE is, what an implementation promises, when it is right."""
+"""The parts: what RoPE is, what an implementation promises, when it is right."""
 
 CHAPTERS = tuple(chapter for chapters in PARTS.values() for chapter in chapters)
 """The chapters in reading order."""

@@ -3,10 +3,19 @@
 Like `ropespec.spec.arguments`, they look only at `shape` and `dtype`.
 """
 
-from ropespec.spec.arguments import ArrayFacts, check_complex, check_dim, check_float_array
-from ropespec.spec.errors import ArgumentValueError
+import numpy as np
 
-__all__ = ["check_freqs_cis", "check_rope", "check_rotary_emb"]
+from ropespec.spec.arguments import (
+    ArrayFacts,
+    check_complex,
+    check_dim,
+    check_float_array,
+    check_same_dtype,
+    facts,
+)
+from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
+
+__all__ = ["check_freqs_cis", "check_printed_attention", "check_rope", "check_rotary_emb"]
 
 
 def check_rope(q: object, k: object) -> tuple[ArrayFacts, ArrayFacts]:
@@ -29,6 +38,41 @@ def check_rope(q: object, k: object) -> tuple[ArrayFacts, ArrayFacts]:
     if (other.shape[0], other.shape[3]) != (found.shape[0], found.shape[3]):
         raise ArgumentValueError("k", f"of shape (B, G, T, d) to fit q of shape {found.shape}", k)
     return found, other
+
+
+def check_printed_attention(q: object, k: object, v: object, mask: object) -> None:
+    """Require q (B, H, L, d), k (B, H, T, d), v (B, H, T, e) and a mask for their scores (ATT-2).
+
+    Raises
+    ------
+    ArgumentTypeError
+        If one is not floating-point, dtypes differ, or the mask holds no numbers or bools.
+    ArgumentValueError
+        If one has not four axes, or the shapes do not fit each other.
+    """
+    found, keys, values = (_rank_four(*item) for item in (
+        ("q", q, "(B, H, L, d)"), ("k", k, "(B, H, T, d)"), ("v", v, "(B, H, T, e)")
+    ))  # fmt: skip
+    check_same_dtype("k", keys, "q", found)
+    check_same_dtype("v", values, "q", found)
+    if (*keys.shape[:2], keys.shape[3]) != (*found.shape[:2], found.shape[3]):
+        raise ArgumentValueError("k", f"of shape (B, H, T, d) to fit q of shape {found.shape}", k)
+    if values.shape[:3] != keys.shape[:3]:
+        raise ArgumentValueError("v", f"of shape (B, H, T, e) to fit k of shape {keys.shape}", v)
+    if mask is not None:
+        _check_mask(mask, (*found.shape[:3], keys.shape[2]))
+
+
+def _check_mask(mask: object, scores: tuple[int, ...]) -> None:
+    found = facts(mask)
+    if not found.dtype.startswith(("bool", "int", "uint", "float", "bfloat")):
+        raise ArgumentTypeError("mask", "an array of numbers or bools, 0 = excluded", mask)
+    try:
+        fits = np.broadcast_shapes(found.shape, scores) == scores
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ArgumentValueError("mask", f"broadcastable to the scores of shape {scores}", mask)
 
 
 def check_freqs_cis(freqs_cis: object, x: object) -> tuple[ArrayFacts, ArrayFacts]:
@@ -81,10 +125,15 @@ def check_rotary_emb(xq: object, xk: object, freqs_cis: object) -> tuple[ArrayFa
 
 
 def _four_axes(name: str, value: object, layout: str) -> ArrayFacts:
+    found = _rank_four(name, value, layout)
+    check_dim(found.shape[3], "head_dim")
+    return found
+
+
+def _rank_four(name: str, value: object, layout: str) -> ArrayFacts:
     found = check_float_array(name, value, ndim=0)
     if found.ndim != 4:
         raise ArgumentValueError(name, f"an array of four axes {layout}", value)
-    check_dim(found.shape[3], "head_dim")
     return found
 
 
