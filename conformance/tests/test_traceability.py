@@ -1,9 +1,22 @@
+import importlib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 
-from ropespec.conformance.traceability import Entry, entries, holes, trace, trace_of
+from ropespec.conformance.named import ids_in
+from ropespec.conformance.registry import all_checks
+from ropespec.conformance.traceability import (
+    Entry,
+    Links,
+    Traced,
+    entries,
+    holes,
+    trace,
+    trace_of,
+)
+from ropespec.conformance.zoo import zoo
 from ropespec.spec.clauses import Clause
 
 
@@ -13,7 +26,8 @@ class FakeCheck:
 
     id: str
     clause: str
-    properties: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    general: bool = False
 
 
 def clause(id_, **fields):
@@ -24,6 +38,7 @@ def clause(id_, **fields):
 
 LISTED = {
     "F-001": Entry("F-001", "Frequency", "000 L55"),
+    "F-002": Entry("F-002", "Series", "000 L9", unchecked="no function shows it"),
     "F-163": Entry("F-163", "Background", "000 L1", "background"),
     "E-04": Entry("E-04", "Wrong sign", "000"),
     "P-10": Entry("P-10", "Position 0", "000 L5"),
@@ -31,14 +46,23 @@ LISTED = {
 WRITTEN = {
     "ROT-6": clause(
         "ROT-6",
-        sources="F-001 (document 000 L55)",
+        sources="F-001 (document 000 L55), F-002 (document 000 L9)",
         errata="E-04",
         functions="`rotation.apply_rotary`",
     ),
     "ROT-10": clause("ROT-10", properties="P-10"),
     "ROT-11": clause("ROT-11", not_checked="a definition"),
 }
-CHECKS = (FakeCheck("ROT-6.value", "ROT-6"), FakeCheck("ROT-10.identity", "ROT-10", ("P-10",)))
+CHECKS = (
+    FakeCheck("ROT-6.value", "ROT-6", ("F-001", "E-04")),
+    FakeCheck("ROT-10.identity", "ROT-10", ("P-10",), general=True),
+)
+LINKS = Links(
+    {"F-001": ("rotation.f",), "F-002": ("rotation.g",), "E-04": ("errata.E-04",)},
+    {"F-001": ("t.py::a",), "F-002": ("t.py::b",), "E-04": ("t.py::c",), "P-10": ("t.py::d",)},
+    CHECKS,
+    {"ROT-6.value": ("swapped", "reversed")},
+)
 API = {"rotation": ("apply_rotary",)}
 
 
@@ -48,11 +72,11 @@ def test_the_specification_has_no_holes():
 
 
 def test_the_list_is_complete():
-    """The documents hold 221 formulas, 67 errata and 48 properties, numbered without gaps."""
+    """The documents hold these formulas, errata and properties, numbered without gaps."""
     expected = (
-        [f"F-{number:03d}" for number in range(1, 222)]
-        + [f"E-{number:02d}" for number in range(1, 68)]
-        + [f"P-{number:02d}" for number in range(1, 49)]
+        [f"F-{number:03d}" for number in range(1, 223)]
+        + [f"E-{number:02d}" for number in range(1, 72)]
+        + [f"P-{number:02d}" for number in range(1, 50)]
     )
 
     assert list(entries()) == expected
@@ -60,21 +84,37 @@ def test_the_list_is_complete():
 
 
 def test_the_counts_of_the_specification_add_up():
-    """Each entry has a clause or a reason, never both and never neither."""
-    for total, with_clause, with_reason in trace().counts().values():
-        assert with_clause + with_reason == total
+    """Each entry is checked, known to the reference only, or background."""
+    for counts in trace().counts().values():
+        assert counts["checked"] + counts["reference only"] + counts["background"] == counts["all"]
 
 
 def test_planted_parts_without_a_hole():
     """The parts that the following tests damage are whole."""
-    found = trace_of(LISTED, WRITTEN, CHECKS, API)
+    found = trace_of(LISTED, WRITTEN, LINKS, API)
 
     assert found.holes == ()
-    assert found.counts() == {"formulas": (2, 1, 1), "errata": (1, 1, 0), "properties": (1, 1, 0)}
-    assert found.traced["F-001"].clauses == ("ROT-6",)
-    assert found.traced["F-001"].functions == ("rotation.apply_rotary",)
-    assert found.traced["F-001"].checks == ("ROT-6.value",)
-    assert found.traced["F-163"].clauses == ()
+    assert found.counts()["formulas"] == {
+        "all": 3,
+        "checked": 1,
+        "reference only": 1,
+        "background": 1,
+    }
+    assert found.traced["F-001"] == Traced(
+        LISTED["F-001"],
+        ("ROT-6",),
+        ("rotation.f",),
+        ("t.py::a",),
+        ("ROT-6.value",),
+        ("swapped", "reversed"),
+        general=False,
+    )
+    assert found.traced["P-10"].general
+    assert [found.traced[id_].reach for id_ in ("F-001", "F-002", "F-163")] == [
+        "checked",
+        "reference only",
+        "background",
+    ]
 
 
 def changed(mapping, **changes):
@@ -82,104 +122,156 @@ def changed(mapping, **changes):
     return mapping | {name.replace("_", "-"): value for name, value in changes.items()}
 
 
+def without(mapping, id_):
+    """Return a mapping without one key."""
+    return {key: value for key, value in mapping.items() if key != id_}
+
+
 @pytest.mark.parametrize(
-    ("listed", "written", "checks", "api", "hole"),
+    ("damage", "hole"),
     [
         (
-            changed(LISTED, F_002=Entry("F-002", "One-based", "001 L72")),
-            WRITTEN,
-            CHECKS,
-            API,
-            "F-002 has neither a clause nor a reason: One-based",
+            {
+                "written": changed(
+                    WRITTEN,
+                    ROT_6=clause(
+                        "ROT-6",
+                        sources="F-002 (document 000 L9)",
+                        errata="E-04",
+                        functions="`rotation.apply_rotary`",
+                    ),
+                )
+            },
+            "F-001 has neither a clause nor a reason: Frequency",
         ),
         (
-            changed(LISTED, F_001=replace(LISTED["F-001"], reason="none needed")),
-            WRITTEN,
-            CHECKS,
-            API,
+            {"listed": changed(LISTED, F_001=replace(LISTED["F-001"], reason="none needed"))},
             "F-001 has a clause, ROT-6, and a reason to have none",
         ),
         (
-            LISTED,
-            changed(WRITTEN, ROT_11=clause("ROT-11", errata="E-99", not_checked="a definition")),
-            CHECKS,
-            API,
+            {"links": replace(LINKS, reference=without(LINKS.reference, "F-001"))},
+            "F-001 is named by no docstring of the reference: Frequency",
+        ),
+        (
+            {"links": replace(LINKS, tests=without(LINKS.tests, "P-10"))},
+            "P-10 is named by no test: Position 0",
+        ),
+        (
+            {"links": replace(LINKS, checks=(CHECKS[0], replace(CHECKS[1], names=())))},
+            "P-10 is named by no check, and nothing says why: Position 0",
+        ),
+        (
+            {"listed": changed(LISTED, F_002=replace(LISTED["F-002"], unchecked=""))},
+            "F-002 is named by no check, and nothing says why: Series",
+        ),
+        (
+            {"listed": changed(LISTED, F_001=replace(LISTED["F-001"], unchecked="no use"))},
+            "F-001 is checked by ROT-6.value, and a reason says why not",
+        ),
+        (
+            {
+                "written": changed(
+                    WRITTEN, ROT_11=clause("ROT-11", errata="E-99", not_checked="a definition")
+                )
+            },
             "ROT-11 names E-99, which is not listed",
         ),
         (
-            LISTED,
-            changed(WRITTEN, ROT_11=clause("ROT-11")),
-            CHECKS,
-            API,
+            {"written": changed(WRITTEN, ROT_11=clause("ROT-11"))},
             "ROT-11 has neither a check nor a field `Not checked`: Title of ROT-11",
         ),
         (
-            LISTED,
-            changed(WRITTEN, ROT_10=clause("ROT-10", properties="P-10", not_checked="no")),
-            CHECKS,
-            API,
+            {
+                "written": changed(
+                    WRITTEN, ROT_10=clause("ROT-10", properties="P-10", not_checked="no")
+                )
+            },
             "ROT-10 has a check and a field `Not checked`",
         ),
         (
-            LISTED,
-            WRITTEN,
-            (*CHECKS, FakeCheck("ROT-99.value", "ROT-99")),
-            API,
+            {"links": replace(LINKS, checks=(*CHECKS, FakeCheck("ROT-99.value", "ROT-99")))},
             "check ROT-99.value belongs to ROT-99, which is no clause",
         ),
         (
-            LISTED,
-            WRITTEN,
-            (*CHECKS, FakeCheck("ROT-6.other", "ROT-6", ("P-99",))),
-            API,
-            "check ROT-6.other names P-99, which is not listed",
+            {"links": replace(LINKS, checks=(*CHECKS, FakeCheck("ROT-6.b", "ROT-6", ("P-99",))))},
+            "check ROT-6.b names P-99, which is not listed",
         ),
         (
-            LISTED,
-            WRITTEN,
-            (CHECKS[0], replace(CHECKS[1], properties=())),
-            API,
-            "P-10 is named by no check: Position 0",
-        ),
-        (
-            LISTED,
-            changed(
-                WRITTEN,
-                ROT_11=clause("ROT-11", functions="`rotation.no_such`", not_checked="a definition"),
-            ),
-            CHECKS,
-            API,
+            {
+                "written": changed(
+                    WRITTEN,
+                    ROT_11=clause("ROT-11", functions="`rotation.no_such`", not_checked="no"),
+                )
+            },
             "ROT-11 names `rotation.no_such`, which is not in ropespec.reference",
         ),
         (
-            LISTED,
-            changed(
-                WRITTEN,
-                ROT_11=clause("ROT-11", functions="`no_such.f`", not_checked="a definition"),
-            ),
-            CHECKS,
-            API,
+            {
+                "written": changed(
+                    WRITTEN, ROT_11=clause("ROT-11", functions="`no_such.f`", not_checked="no")
+                )
+            },
             "ROT-11 names `no_such.f`, which is not in ropespec.reference",
         ),
         (
-            LISTED,
-            WRITTEN,
-            CHECKS,
-            {"rotation": ("apply_rotary", "rotation_matrix")},
+            {"api": {"rotation": ("apply_rotary", "rotation_matrix")}},
             "the API function rotation.rotation_matrix is in no clause's Functions",
         ),
     ],
 )
-def test_each_kind_of_hole_is_found(listed, written, checks, api, hole):
+def test_each_kind_of_hole_is_found(damage, hole):
     """One thing is taken away or added at a time; the map names it and nothing else."""
-    assert trace_of(listed, written, checks, api).holes == (hole,)
+    whole = {"listed": LISTED, "written": WRITTEN, "links": LINKS, "api": API}
+
+    assert trace_of(**(whole | damage)).holes == (hole,)
 
 
-def test_a_property_is_traced_to_the_checks_that_name_it():
-    """Another check of the same clause is not credited with a property it does not name."""
+def test_an_id_has_the_links_that_name_it_and_no_others():
+    """Another check of the same clause is not credited with an id it does not name."""
     checks = (*CHECKS, FakeCheck("ROT-10.other", "ROT-10"))
+    found = trace_of(LISTED, WRITTEN, replace(LINKS, checks=checks), API)
 
-    assert trace_of(LISTED, WRITTEN, checks, API).traced["P-10"].checks == ("ROT-10.identity",)
+    assert found.traced["P-10"].checks == ("ROT-10.identity",)
+    assert found.traced["P-10"].wrong == ()
+
+
+def test_reasons_not_to_be_checked_are_read_for_groups_of_ids():
+    """One row gives one reason to several ids, ranges included; another table is left alone."""
+    text = (
+        "| id | entry | where | no clause because |\n|---|---|---|---|\n"
+        "| F-001 | a | L1 | |\n| F-002 | b | L2 | |\n| F-003 | c | L3 | |\n\n"
+        "| ids | not checked because |\n|---|---|\n| F-001 to F-002 | a remark |\n\n"
+        "| ids | other |\n|---|---|\n| F-003 | no reason |\n"
+    )
+
+    assert [entry.unchecked for entry in entries(text).values()] == ["a remark", "a remark", ""]
+
+
+def test_every_link_of_the_map_is_in_the_code():
+    """Functions and tests exist, and their text names the id they are linked with."""
+    root = Path(__file__).parents[2]
+    known = {check.id for check in all_checks()} | {animal.name for animal in zoo()}
+    for id_, item in trace().traced.items():
+        for name in item.functions:
+            module, _, function = name.rpartition(".")
+            found = getattr(importlib.import_module(f"ropespec.reference.{module}"), function)
+            assert found.__doc__, name
+        for test in item.tests:
+            file, _, function = test.partition("::")
+            assert f"def {function}(" in (root / file).read_text(encoding="utf-8"), (id_, test)
+        assert set(item.checks) | set(item.wrong) <= known, id_
+
+
+def test_ids_are_read_with_their_ranges():
+    """Both ways of writing a range stand for all ids in it."""
+    assert ids_in("F-206 to F-208, F-139..F-140 and E-04") == (
+        "F-206",
+        "F-208",
+        "F-139",
+        "F-140",
+        "E-04",
+        "F-207",
+    )
 
 
 def test_rows_are_read_with_their_escaped_bars():

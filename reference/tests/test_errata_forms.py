@@ -87,6 +87,33 @@ def test_an_attention_without_a_mistake_is_right():
             np.testing.assert_allclose(one, other, **NEAR)
 
 
+@pytest.mark.parametrize("layout", [True, False])
+def test_the_forms_of_attention_rotate_what_they_say(layout):
+    """Each is attention of arrays that are rotated, or are not, before (E-13, E-15, E-17, E-24)."""
+    q, k, v = RNG.normal(size=(4, 6, 8)), X[0], X[1]
+    m, n, zero = M[0], M[1], np.zeros(4, np.int64)
+
+    def attend(q, k, v, m, n):
+        at = {"query_positions": m, "key_positions": n}
+        return reference.attention(q, k, v, **at, interleaved=layout)
+
+    rotated = reference.apply_rotary
+    expected = {
+        "E-13": attend(q, k, v, zero, zero),
+        "E-15": attend(q, k, v, zero, zero),
+        "E-17": attend(q, rotated(k, n, interleaved=not layout), v, m, zero),
+        "E-24": attend(q, k, v, m, zero),
+        "E-38": attend(q, k, rotated(v, n, interleaved=layout), m, n),
+        "E-66": attend(q, rotated(k, n, interleaved=not layout), v, m, zero),
+    }
+    for id_, right_one in expected.items():
+        at = {"query_positions": m, "key_positions": n, "interleaved": layout}
+        found = PRINTED["attention"][id_](q, k, v, **at)
+
+        for one, other in zip(found, right_one, strict=True):
+            np.testing.assert_allclose(one, other, **NEAR)
+
+
 def test_code_without_a_mistake_is_right():
     """Where an erratum of the code does not bite its form is right."""
     q, k = RNG.normal(size=(2, 2, 3, 5, 8))
@@ -125,6 +152,17 @@ def test_every_printed_form_has_the_signature_of_its_function(function, id_):
 
     assert found.items() <= right.items()
     assert passed_on or set(right) - set(found) <= {"device"}
+
+
+def test_e05_a_number_times_a_matrix_times_a_column():
+    """For every token and head (q^T k) R_{m-n} k, a vector where a number must be (E-05)."""
+    q, k = X[..., :2, :], X[..., 1:, :]
+    found = PRINTED["relative_score"]["E-05"](q, k, M[..., None], interleaved=False)
+
+    assert found.shape == (2, 4, 2, 8)
+    for place in np.ndindex(2, 4, 2):
+        R = reference.rotation_matrix(-M[place[:2]], 8, interleaved=False)
+        np.testing.assert_allclose(found[place], (q[place] @ k[place]) * (R @ k[place]), **NEAR)
 
 
 def test_e55_the_halves_hold_the_right_numbers():

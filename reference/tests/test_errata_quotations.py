@@ -100,7 +100,7 @@ def test_e55_row_0_runs_along_the_wrong_axis():
 
 
 def test_e55_the_table_is_not_on_the_unit_circle():
-    """Read by turns, as the code reads it, no two entries of row 0 belong to one angle (P-04)."""
+    """Read in pairs, as the code reads it, no two entries of row 0 belong to one angle (P-04)."""
     table = np.array(numbers(texts("E-55")[2])).reshape(3, 4, 2)
     squares = (table**2).sum(axis=-1)
 

@@ -94,7 +94,7 @@ def test_f211_cosines():
 
 
 def test_f212_stacked_rows():
-    """PE_0, PE_1 and PE_2 hold sine and cosine by turns, 512 entries each."""
+    """PE_0, PE_1 and PE_2 hold sine and cosine alternately, 512 entries each."""
     pe = sinusoidal_position_embedding(1, 1, 3, 512, "cpu")[0, 0]
 
     assert pe[0].tolist() == [0.0, 1.0] * 256

@@ -1,22 +1,24 @@
-"""Who answers for what: documents to clauses to reference functions to checks, and the holes."""
+"""Who answers for what, id by id: clause, reference, test, check and wrong implementation."""
 
 import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
+from ropespec.conformance import named
 from ropespec.spec.api import FUNCTIONS
 from ropespec.spec.clauses import Clause, chapter_text, clauses
 
-__all__ = ["Entry", "Trace", "Traced", "entries", "holes", "trace"]
+__all__ = ["Entry", "Links", "Trace", "Traced", "entries", "holes", "trace", "trace_of"]
 
 KINDS = {"F": "formulas", "E": "errata", "P": "properties"}
 
 _ROW = re.compile(r"^\| ([FEP]-\d{2,3}) \|(.*)\|$")
 _CELL = re.compile(r"(?<!\\)\|")
 _REASON = "no clause because"
+_UNCHECKED = "not checked because"
 
 
 class CheckLike(Protocol):
@@ -33,8 +35,13 @@ class CheckLike(Protocol):
         ...
 
     @property
-    def properties(self) -> Sequence[str]:
-        """Properties of the documents it covers."""
+    def names(self) -> Sequence[str]:
+        """Ids of the documents whose statements it looks at."""
+        ...
+
+    @property
+    def general(self) -> bool:
+        """Whether it fails with almost any mistake."""
         ...
 
 
@@ -52,17 +59,40 @@ class Entry:
         Where it stands.
     reason : str
         Why no clause answers for it; empty if one does.
+    unchecked : str
+        Why no check looks at it; empty if one does.
     """
 
     id: str
     title: str
     where: str
     reason: str = ""
+    unchecked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What is read off the code.
+
+    Attributes
+    ----------
+    reference, tests : mapping of str to tuple of str
+        By id: functions of the reference, and tests, that name it.
+    checks : sequence
+        All checks.
+    wrong : mapping of str to tuple of str
+        By check: the wrong implementations that are there because of it.
+    """
+
+    reference: Mapping[str, tuple[str, ...]]
+    tests: Mapping[str, tuple[str, ...]]
+    checks: Sequence[CheckLike]
+    wrong: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """An entry with everything that answers for it.
+    """An entry with everything that names this very id.
 
     Attributes
     ----------
@@ -71,15 +101,31 @@ class Traced:
     clauses : tuple of str
         Clauses that name it.
     functions : tuple of str
-        Reference functions of these clauses, as `module.function`.
+        Functions of the reference whose docstring names it, as `module.function`.
+    tests : tuple of str
+        Tests that name it, as `folder/tests/file.py::test`.
     checks : tuple of str
-        Checks of these clauses; of a property only those that name it, where there are any.
+        Checks that look at its statement.
+    wrong : tuple of str
+        Wrong implementations that are there because of one of these checks.
+    general : bool
+        Whether all these checks fail with almost any mistake, and so have none of their own.
     """
 
     entry: Entry
     clauses: tuple[str, ...]
     functions: tuple[str, ...]
+    tests: tuple[str, ...]
     checks: tuple[str, ...]
+    wrong: tuple[str, ...]
+    general: bool
+
+    @property
+    def reach(self) -> str:
+        """How far the chain goes: `checked`, `reference only`, or `background`."""
+        if self.entry.reason:
+            return "background"
+        return "checked" if self.checks else "reference only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +143,14 @@ class Trace:
     traced: Mapping[str, Traced]
     holes: tuple[str, ...]
 
-    def counts(self) -> dict[str, tuple[int, int, int]]:
-        """Count per kind: entries, those with a clause, those with a reason instead."""
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Count per kind how many there are, and how far their chains reach."""
         found = {}
         for letter, kind in KINDS.items():
             rows = [item for id_, item in self.traced.items() if id_.startswith(letter)]
-            with_clause = sum(bool(item.clauses) for item in rows)
-            with_reason = sum(bool(item.entry.reason) and not item.clauses for item in rows)
-            found[kind] = (len(rows), with_clause, with_reason)
+            reaches = [item.reach for item in rows]
+            words = ("checked", "reference only", "background")
+            found[kind] = {"all": len(rows)} | {word: reaches.count(word) for word in words}
         return found
 
 
@@ -114,7 +160,8 @@ def entries(text: str | None = None) -> Mapping[str, Entry]:
     Parameters
     ----------
     text : str or None
-        Markdown tables whose first column is an id; None for the chapter `documents`.
+        Markdown tables whose first column is an id, and one of groups of ids that are not checked
+        and the reason; None for the chapter `documents`.
 
     Returns
     -------
@@ -127,19 +174,38 @@ def entries(text: str | None = None) -> Mapping[str, Entry]:
         If an id is listed twice.
     """
     found: dict[str, Entry] = {}
+    lines = (chapter_text("documents") if text is None else text).splitlines()
+    unchecked = _unchecked(lines)
     header: list[str] = []
-    for line in (chapter_text("documents") if text is None else text).splitlines():
+    for line in lines:
         if line.startswith("| id |"):
             header = _cells(line)
-        elif _ROW.match(line):
+        elif _ROW.match(line) and header:
             row = dict(zip(header, _cells(line), strict=True))
             id_ = row["id"]
             if id_ in found:
                 raise RuntimeError(f"an entry must be listed once; {id_} is listed twice")
             title = row.get("entry") or row.get("what is wrong") or row.get("statement") or ""
             where = row.get("where") or row.get("document") or row.get("source") or ""
-            found[id_] = Entry(id_, title, where, row.get(_REASON, ""))
+            found[id_] = Entry(id_, title, where, row.get(_REASON, ""), unchecked.get(id_, ""))
+        elif not line.startswith("|"):
+            header = []
     return MappingProxyType(found)
+
+
+def _unchecked(lines: Sequence[str]) -> dict[str, str]:
+    """Read the table `| ids | not checked because |`."""
+    found: dict[str, str] = {}
+    inside = False
+    for line in lines:
+        if line.startswith("| ids |"):
+            inside = _UNCHECKED in line
+        elif inside and line.startswith("| "):
+            ids, reason = _cells(line)
+            found |= dict.fromkeys(named.ids_in(ids), reason)
+        elif not line.startswith("|"):
+            inside = False
+    return found
 
 
 def _cells(line: str) -> list[str]:
@@ -147,10 +213,17 @@ def _cells(line: str) -> list[str]:
 
 
 def trace() -> Trace:
-    """Trace the specification that is installed: its list of entries, clauses and checks."""
+    """Trace the specification that is installed: its list of entries, clauses, code and checks."""
     from ropespec.conformance.registry import all_checks  # noqa: PLC0415  # Hypothesis is slow to load
+    from ropespec.conformance.zoo import Wrong, zoo  # noqa: PLC0415  # as the checks
 
-    return trace_of(entries(), clauses(), all_checks())
+    wrong: dict[str, tuple[str, ...]] = {}
+    for animal in zoo():
+        if isinstance(animal, Wrong):
+            for id_ in animal.killed_by:
+                wrong[id_] = (*wrong.get(id_, ()), animal.name)
+    links = Links(named.in_reference(), named.in_tests(), all_checks(), wrong)
+    return trace_of(entries(), clauses(), links)
 
 
 def holes() -> tuple[str, ...]:
@@ -161,7 +234,7 @@ def holes() -> tuple[str, ...]:
 def trace_of(
     listed: Mapping[str, Entry],
     written: Mapping[str, Clause],
-    checks: Sequence[CheckLike],
+    links: Links,
     api: Mapping[str, Sequence[str]] = FUNCTIONS,
 ) -> Trace:
     """Trace given parts; `trace` is this with the real ones.
@@ -172,45 +245,64 @@ def trace_of(
         Entries by id.
     written : mapping
         Clauses by id.
-    checks : sequence
-        All checks.
+    links : Links
+        What the code names.
     api : mapping
         Functions of the shared API by chapter.
     """
-    traced = {id_: _traced(entry, written, checks) for id_, entry in listed.items()}
+    traced = {id_: _traced(entry, written, links) for id_, entry in listed.items()}
     found = (
-        *_entries_without_answer(traced),
-        *_unknown_entries(listed, written),
-        *_clauses_without_check(written, checks),
-        *_checks_without_clause(listed, written, checks),
-        *_properties_without_check(listed, checks),
+        *_gaps(traced),
+        *_unknown_entries(listed, written, links),
+        *_clauses_without_check(written, links.checks),
         *_functions_missing(written),
         *_api_without_clause(written, api),
     )
     return Trace(MappingProxyType(traced), found)
 
 
-def _traced(entry: Entry, written: Mapping[str, Clause], checks: Sequence[CheckLike]) -> Traced:
-    answering = [clause for clause in written.values() if entry.id in clause.documents]
-    ids = tuple(clause.id for clause in answering)
-    functions = dict.fromkeys(name for clause in answering for name in clause.functions)
-    naming = [check.id for check in checks if entry.id in check.properties]
-    belonging = [check.id for check in checks if check.clause in ids]
-    return Traced(entry, ids, tuple(functions), tuple(naming or belonging))
+def _traced(entry: Entry, written: Mapping[str, Clause], links: Links) -> Traced:
+    naming = [check for check in links.checks if entry.id in check.names]
+    animals = dict.fromkeys(name for check in naming for name in links.wrong.get(check.id, ()))
+    return Traced(
+        entry,
+        tuple(clause.id for clause in written.values() if entry.id in clause.documents),
+        links.reference.get(entry.id, ()),
+        links.tests.get(entry.id, ()),
+        tuple(check.id for check in naming),
+        tuple(animals),
+        bool(naming) and all(check.general for check in naming),
+    )
 
 
-def _entries_without_answer(traced: Mapping[str, Traced]) -> Iterable[str]:
+def _gaps(traced: Mapping[str, Traced]) -> Iterable[str]:
+    """Say what is missing in the chain of an id, or is given beside a reason to be missing."""
     for id_, item in traced.items():
-        if not item.clauses and not item.entry.reason:
-            yield f"{id_} has neither a clause nor a reason: {item.entry.title}"
-        if item.clauses and item.entry.reason:
-            yield f"{id_} has a clause, {', '.join(item.clauses)}, and a reason to have none"
+        entry = item.entry
+        if entry.reason:
+            if item.clauses:
+                yield f"{id_} has a clause, {', '.join(item.clauses)}, and a reason to have none"
+            continue
+        if not item.clauses:
+            yield f"{id_} has neither a clause nor a reason: {entry.title}"
+        if not item.functions and not id_.startswith("P"):
+            yield f"{id_} is named by no docstring of the reference: {entry.title}"
+        if not item.tests:
+            yield f"{id_} is named by no test: {entry.title}"
+        if not item.checks and not entry.unchecked:
+            yield f"{id_} is named by no check, and nothing says why: {entry.title}"
+        if item.checks and entry.unchecked:
+            yield f"{id_} is checked by {', '.join(item.checks)}, and a reason says why not"
 
 
-def _unknown_entries(listed: Mapping[str, Entry], written: Mapping[str, Clause]) -> Iterable[str]:
-    for clause in written.values():
-        for id_ in sorted(clause.documents - set(listed)):
-            yield f"{clause.id} names {id_}, which is not listed"
+def _unknown_entries(
+    listed: Mapping[str, Entry], written: Mapping[str, Clause], links: Links
+) -> Iterable[str]:
+    by_clause = {clause.id: clause.documents for clause in written.values()}
+    by_check = {f"check {check.id}": frozenset(check.names) for check in links.checks}
+    for name, ids in (by_clause | by_check).items():
+        for id_ in sorted(ids - set(listed)):
+            yield f"{name} names {id_}, which is not listed"
 
 
 def _clauses_without_check(
@@ -222,26 +314,9 @@ def _clauses_without_check(
             yield f"{clause.id} has neither a check nor a field `Not checked`: {clause.title}"
         if clause.id in checked and clause.not_checked:
             yield f"{clause.id} has a check and a field `Not checked`"
-
-
-def _checks_without_clause(
-    listed: Mapping[str, Entry], written: Mapping[str, Clause], checks: Sequence[CheckLike]
-) -> Iterable[str]:
     for check in checks:
         if check.clause not in written:
             yield f"check {check.id} belongs to {check.clause}, which is no clause"
-        for id_ in check.properties:
-            if id_ not in listed:
-                yield f"check {check.id} names {id_}, which is not listed"
-
-
-def _properties_without_check(
-    listed: Mapping[str, Entry], checks: Sequence[CheckLike]
-) -> Iterable[str]:
-    named = {id_ for check in checks for id_ in check.properties}
-    for id_, entry in listed.items():
-        if id_.startswith("P-") and id_ not in named and not entry.reason:
-            yield f"{id_} is named by no check: {entry.title}"
 
 
 def _functions_missing(written: Mapping[str, Clause]) -> Iterable[str]:
@@ -265,8 +340,8 @@ def _is_reference_function(name: str) -> bool:
 def _api_without_clause(
     written: Mapping[str, Clause], api: Mapping[str, Sequence[str]]
 ) -> Iterable[str]:
-    named = {name for clause in written.values() for name in clause.functions}
+    named_functions = {name for clause in written.values() for name in clause.functions}
     for chapter, functions in api.items():
         for function in functions:
-            if f"{chapter}.{function}" not in named:
+            if f"{chapter}.{function}" not in named_functions:
                 yield f"the API function {chapter}.{function} is in no clause's Functions"

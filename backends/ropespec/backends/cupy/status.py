@@ -24,5 +24,5 @@ def status() -> Status:
     except Exception as error:  # noqa: BLE001  # a missing or broken NVRTC fails in many ways
         done = f"not compiled ({type(error).__name__})"
     else:
-        done = "compiled for sm_90, arithmetic checked on the host by this project's tests"
+        done = "compiled for sm_90, its kernels checked on the host by this project's tests"
     return Status(available=False, reason=f"no GPU: {done}, NOT RUN on a GPU")

@@ -5,6 +5,7 @@ and neither a reader that has gone nor a full disk changes the exit status of wh
 """
 
 import errno
+import io
 import os
 import stat
 import sys
@@ -51,7 +52,7 @@ class Destination:
 def console(stream: TextIO | None, plain_width: int) -> Screen:
     """Return a console as wide as the terminal, or of `plain_width` where there is none."""
     if stream is None:  # the caller closed it
-        return Screen(file=_nowhere(), width=plain_width)
+        return Screen(file=io.StringIO(), width=plain_width)
     width = None if stream.isatty() else plain_width
     return Screen(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
@@ -187,13 +188,10 @@ def _print(write: Callable[[], None]) -> None:
 def silence() -> None:
     """Send the rest of standard output nowhere, so that nothing fails while Python exits."""
     try:
-        os.dup2(_nowhere().fileno(), sys.stdout.fileno())
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
     except (AttributeError, OSError, ValueError):  # no stream, or one without a descriptor
-        sys.stdout = _nowhere()
-
-
-def _nowhere() -> TextIO:
-    return Path(os.devnull).open("w", encoding="utf-8")
+        sys.stdout = io.StringIO()
 
 
 def _refused(name: str, problem: OSError | RuntimeError) -> Unusable:

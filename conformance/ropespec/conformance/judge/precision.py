@@ -119,7 +119,7 @@ DEFECTS = _by_name(
         "positions or angles were rounded to bfloat16",
     ),
 )
-"""Classes that always fail, by name: the error they allow grows with the position."""
+"""Classes that always fail, by name: position, frequency or angle has fewer bits than float32."""
 
 EXPLICIT_TABLES = Precision(
     "explicit-tables", "exact", "exact", None, "cos and sin are given, in their final dtype"
