@@ -15,6 +15,7 @@ from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import CheckResult
 from ropespec.conformance.runner import Plan, run_check
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
+from ropespec.conformance.subject.loading import DEVICE, keywords_of
 from ropespec.conformance.subject.session import Offer, Reply, Rotated, SubjectRaised
 from ropespec.conformance.trial import Trial
 from ropespec.spec import FUNCTIONS
@@ -36,8 +37,12 @@ class InProcess:
 
     @property
     def offers(self) -> dict[str, Offer]:
-        """Every function, each with all keywords."""
-        return {name: Offer(name, self.keywords) for name in self.functions}
+        """Every function, each with the keywords that it takes."""
+        return {name: Offer(name, self._taken(name)) for name in self.functions}
+
+    def _taken(self, function: str) -> frozenset[str]:
+        named = keywords_of(self.functions[function], bare=False)
+        return frozenset(named) & (self.keywords | {DEVICE})
 
     def call(
         self,
@@ -50,7 +55,8 @@ class InProcess:
         """Call with copies of the arrays."""
         del strided
         copies = [item.copy() if isinstance(item, np.ndarray) else item for item in arrays]
-        taken = {k: v for k, v in keywords.items() if k not in KEYWORDS or _takes(function, k)}
+        own = self._taken(function)
+        taken = {k: v for k, v in keywords.items() if k not in KEYWORDS or k in own}
         try:
             got = self.functions[function](*copies, **taken)
         except Exception as error:
@@ -82,23 +88,10 @@ class InProcess:
         del strided_positions
         sent = to_subject(x, self.profile)
         where = positions_for_subject(positions, self.profile)
-        given = {k: v for k, v in keywords.items() if k in self.keywords}
-        reply = self.call(function, (sent, where), keywords=given, strided=strided)
+        reply = self.call(function, (sent, where), keywords=keywords, strided=strided)
         fits = reply.values[0].shape == sent.shape
         y = from_subject(reply.values[0], self.profile) if fits else reply.values[0]
         return Rotated(y, fits, reply)
-
-
-def _takes(function: str, keyword: str) -> bool:
-    taken = {
-        "apply_rotary_complex": ("base", "rotary_dim"),
-        "apply_rotary": ("interleaved", "base", "rotary_dim"),
-        "apply_rotary_dense": ("interleaved", "base", "rotary_dim"),
-    }
-    without = ("inv_freq", "cos_sin", "sinusoidal_embedding", "decay_bound")
-    return keyword in taken.get(
-        function, ("base",) if function in without else ("interleaved", "base")
-    )
 
 
 class Checks:

@@ -20,14 +20,26 @@ def attending(
     value=lambda v, _: v,
     where=lambda positions: positions,
     late=0,
+    frequencies=lambda rotary_dim, _: rotary_dim,
 ):
     """Return attention in which one thing can be made wrong."""
 
-    def attention(q, k, v, *, query_positions, key_positions, interleaved, base=10000.0, mask=None):
+    def attention(
+        q,
+        k,
+        v,
+        *,
+        query_positions,
+        key_positions,
+        interleaved,
+        base=10000.0,
+        rotary_dim=None,
+        mask=None,
+    ):
         dtype, heads, groups = q.dtype, q.shape[2], k.shape[2]
         wide = (x.astype(np.float64) for x in (q, k, v))
         q, k, v = wide
-        turn = {"interleaved": interleaved, "base": base}
+        turn = {"interleaved": interleaved, "base": base, "rotary_dim": frequencies(rotary_dim, q)}
         q = reference.apply_rotary(q, where(query_positions), **turn)
         k = reference.apply_rotary(k, where(key_positions) + late, **turn)
         v = value(v, key_positions)
@@ -86,9 +98,12 @@ KILLS = (
     ("ATT-1.rows", NAME, attending(gain=1.01), "do not sum to 1"),
     ("ATT-1.rows", NAME, attending(gain=-1.0), "negative"),
     ("ATT-1.plain", NAME, attending(late=1), "plain attention"),
+    ("ATT-1.value", NAME, attending(frequencies=lambda *_: None), "softmax(QK^T / sqrt(D)) V"),
     ("ATT-1.reference", NAME, attending(scale=lambda _: 1.0), "literal reference"),
     ("ATT-2.value", NAME, attending(after=True), "the keys it leaves"),
     ("ATT-2.value", NAME, attending(fill=-1e-9), "the keys it leaves"),
+    ("ATT-2.forms", NAME, attending(fill=-1e-9), "document 004"),
+    ("ATT-2.forms", NAME, attending(late=1), "document 004"),
     ("ATT-2.zero", NAME, attending(fill=-5.0), "masked key"),
     ("ATT-3.constant", NAME, attending(value=turned), "values of all keys are equal"),
     ("ATT-3.linear", NAME, saturated, "V1 + V2"),
@@ -98,7 +113,11 @@ KILLS = (
     ("ATT-4.groups", NAME, attending(head=lambda h, _, groups: h % groups), "h // (H/G)"),
     ("ATT-4.nowhere", NAME, attending(empty=np.nan), "may attend nowhere"),
     ("ATT-4.nowhere", NAME, attending(empty=0.25), "may attend nowhere"),
+    ("ATT-4.reference", NAME, attending(head=lambda h, _, groups: h % groups), "literal reference"),
     ("ATT-4.no-keys", NAME, refusing, "must be zero"),
+    ("ATT-5.order", NAME, attending(where=lambda m: 0 * m), "no order is seen"),
+    ("ATT-5.order", NAME, attending(where=lambda m: m * m), "at their new places"),
+    ("ATT-5.order", NAME, attending(late=1), "another order of"),
 )
 
 

@@ -54,6 +54,9 @@ def halves_from_complex(z):
 
 
 KILLS = (
+    ("CPLX-1.forms", "apply_rotary", SWAPPED, "a rotated pair"),
+    ("CPLX-4.forms", "apply_rotary", SWAPPED, "the rotated 1"),
+    ("CPLX-5.forms", "apply_rotary", SWAPPED, "the rotated 1"),
     ("CPLX-2.conjugate", "apply_rotary", UNSIGNED, "f(z*, -m)"),
     ("CPLX-3.quarter-turn", "apply_rotary", MIRRORED, "f(iz, m)"),
     ("CPLX-4.euler", "apply_rotary", SWAPPED, "cos + i sin"),

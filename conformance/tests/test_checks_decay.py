@@ -58,13 +58,16 @@ NAME = "decay_bound"
 KILLS = (
     ("DEC-1.abel", "apply_rotary", unturned, "exceeds the Abel bound"),
     ("DEC-1.abel-score", "relative_score", plain_score, "exceeds the Abel bound"),
+    ("DEC-1.forms", "apply_rotary", unturned, "what rotated pairs give"),
     ("DEC-2.value", NAME, wrong_curve(start=1), "B differs"),
     ("DEC-2.value", NAME, wrong_curve(total=np.sum), "B differs"),
     ("DEC-2.value", NAME, wrong_curve(length=np.real), "B differs"),
     ("DEC-2.largest", NAME, one_too_late, "B(0) is not"),
     ("DEC-2.reference", NAME, wrong_curve(start=1), "literal reference"),
+    ("DEC-2.forms", "apply_rotary", decaying, "score of a vector with itself"),
     ("DEC-2.cosines", "apply_rotary", unturned, "sum cos((m-n) theta_i)"),
     ("DEC-2.windows", NAME, wrong_curve(start=1), "window of distances"),
+    ("DEC-3.forms", "apply_rotary", decaying, "what rotated pairs give"),
     ("DEC-3.rises", NAME, falling, "must rise"),
     ("DEC-3.score-rises", "apply_rotary", decaying, "is not cos"),
 )

@@ -19,9 +19,24 @@ def late(x, positions, weight, **conventions):
     return reference.project_key(x, positions + 1, weight, **conventions)
 
 
-def other_layout(x, positions, weight, *, interleaved, base=10000.0):
+def other_layout(x, positions, weight, *, interleaved, **conventions):
     """Turn the key in the layout that the query does not have."""
-    return reference.project_key(x, positions, weight, interleaved=not interleaved, base=base)
+    return reference.project_key(x, positions, weight, interleaved=not interleaved, **conventions)
+
+
+def all_of_it(x, positions, weight, *, rotary_dim=None, **conventions):
+    """Rotate the tail as well."""
+    del rotary_dim
+    return reference.project_query(x, positions, weight, **conventions)
+
+
+def frequencies_of_the_head(x, positions, weight, *, interleaved, base=10000.0, rotary_dim=None):
+    """Take the frequencies of D for the r components that rotate."""
+    head_dim = weight.shape[1]
+    r = head_dim if rotary_dim is None else rotary_dim
+    y = reference.project_value(x, weight)
+    cos, sin = (part[..., : r // 2] for part in reference.cos_sin(positions, head_dim, base))
+    return reference.apply_rotary_cos_sin(y, cos, sin, interleaved=interleaved)
 
 
 def turned_value(x, weight):
@@ -51,7 +66,10 @@ def counted(x, positions, **conventions):
 
 KILLS = (
     ("PROJ-1.query", "project_query", unturned, "project_query differs"),
+    ("PROJ-1.query", "project_query", all_of_it, "project_query differs"),
+    ("PROJ-1.query", "project_query", frequencies_of_the_head, "project_query differs"),
     ("PROJ-1.key", "project_key", late, "project_key differs"),
+    ("PROJ-1.forms", "project_query", unturned, "projected and rotated pair"),
     ("PROJ-1.reference-query", "project_query", unturned, "the query differs"),
     ("PROJ-1.reference-key", "project_key", late, "the key differs"),
     ("PROJ-2.value", "project_value", turned_value, "project_value differs"),

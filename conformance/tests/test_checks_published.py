@@ -12,14 +12,14 @@ CIS = "precompute_freqs_cis"
 
 
 def in_halves(b, h, length, dim):
-    """All sines before all cosines."""
-    y = reference.sinusoidal_position_embedding(b, h, length, dim)
+    """All sines before all cosines; it takes four arguments."""
+    y = reference.sinusoidal_position_embedding(b, h, length, dim, None)
     return np.concatenate([y[..., 0::2], y[..., 1::2]], axis=-1)
 
 
-def without_heads(b, h, length, dim):
-    """Put the axis of the heads last but one."""
-    return reference.sinusoidal_position_embedding(b, h, length, dim).swapaxes(1, 2)
+def without_heads(b, h, length, dim, device):
+    """Put the axis of the heads last but one; it takes all five."""
+    return reference.sinusoidal_position_embedding(b, h, length, dim, device).swapaxes(1, 2)
 
 
 def embedding_in_halves(positions, dim, base=10000.0):
@@ -90,6 +90,11 @@ def late(x, positions, **conventions):
     return reference.apply_rotary(x, positions + 1, **conventions)
 
 
+def every_entry_twice(dim, base=10000.0):
+    """List frequencies as document 004 prints them."""
+    return np.repeat(reference.inv_freq(dim, base), 2)
+
+
 KILLS = (
     ("PUB-1.value", PE, in_halves, "differs"),
     ("PUB-1.value", PE, without_heads, "shape"),
@@ -98,6 +103,7 @@ KILLS = (
     ("PUB-2.value", "RoPE", over_heads, "positions 0..L-1"),
     ("PUB-2.value", "RoPE", half_split, "positions 0..L-1"),
     ("PUB-2.reference", "RoPE", half_split, "literal reference"),
+    ("PUB-2.forms", "RoPE", half_split, "q2 * sin_pos"),
     ("PUB-3.value", CIS, swapped_cis, "e^{i m theta_i}"),
     ("PUB-3.group", CIS, squared_cis, "freqs_cis[a+b]"),
     ("PUB-3.reference", CIS, conjugate_cis, "literal reference"),
@@ -107,6 +113,8 @@ KILLS = (
     ("PUB-5.reference", EMB, conjugated, "literal reference"),
     ("PUB-5.rope", EMB, conjugated, "is not RoPE(q, k)"),
     ("PUB-6.cache", "cos_sin", other_cos_sin, "is not R_m x"),
+    ("PUB-6.forms", "cos_sin", other_cos_sin, "cos_sin gives twice"),
+    ("PUB-7.frequencies", "inv_freq", every_entry_twice, "shape (512,)"),
     ("PUB-7.table", PE, in_halves, "first eight"),
     ("PUB-7.embedding", "sinusoidal_embedding", embedding_in_halves, "first eight"),
     ("PUB-7.rotated", "RoPE", half_split, "of the example"),

@@ -47,12 +47,30 @@ def score(change):
     return wrong
 
 
+def score_of_the_whole_head(q, k, offset, *, rotary_dim=None, **conventions):
+    """Rotate the tail as well."""
+    del rotary_dim
+    return reference.relative_score(q, k, offset, **conventions)
+
+
+def score_without_its_tail(q, k, offset, *, rotary_dim=None, **conventions):
+    """Leave out the product of what does not rotate."""
+    r = q.shape[-1] if rotary_dim is None else rotary_dim
+    return reference.relative_score(q[..., :r], k[..., :r], offset, **conventions)
+
+
 NEGATED = score(lambda q, k, offset: (q, k, -offset))
 UNSIGNED = score(lambda q, k, offset: (q, k, np.abs(offset)))
 LATE = score(lambda q, k, offset: (q, k, offset + 1))
 SQUARED, CLOCKWISE = moved(lambda m: m * (m + 1) // 2), moved(lambda m: -m)
 
 KILLS = (
+    *((f"REL-{n}.forms", "apply_rotary", CLOCKWISE, "the score is not") for n in (1, 2, 5, 6, 9)),
+    ("REL-3.forms", "apply_rotary", moved(lambda m: m, 1.001), "the score is not"),
+    ("REL-5.middle", "apply_rotary", CLOCKWISE, "between query and key"),
+    ("REL-8.forms", "apply_rotary", moved(lambda m: m, 1.001), "the score is not"),
+    ("REL-5.value", "relative_score", score_of_the_whole_head, "score differs"),
+    ("REL-5.value", "relative_score", score_without_its_tail, "score differs"),
     ("REL-1.shift", "apply_rotary", SQUARED, "shifted by"),
     ("REL-2.real-part", "apply_rotary", CLOCKWISE, "Re[q_i k_i^*"),
     ("REL-3.inner-product", "apply_rotary", CLOCKWISE, "q k^*"),

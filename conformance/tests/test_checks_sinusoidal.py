@@ -45,6 +45,11 @@ def wrong_base(positions, dim, base=10000.0):
     return RIGHT(positions, dim, base / 2)
 
 
+def by_place(positions, dim, base=10000.0):
+    """Count rows instead of reading their positions."""
+    return RIGHT(np.sort(positions, axis=-1), dim, base)
+
+
 KILLS = (
     ("SIN-1.value", cosines_first, "sinusoidal_embedding differs"),
     ("SIN-1.value", wrong_base, "sinusoidal_embedding differs"),
@@ -53,6 +58,8 @@ KILLS = (
     ("SIN-1.reference", in_halves, "literal reference"),
     ("SIN-2.pairs", own_exponents, "theta_i at position 1"),
     ("SIN-3.table", from_one, "code form"),
+    ("SIN-4.added", from_one, "adds to x"),
+    ("SIN-4.added", by_place, "one-hot vector picks"),
 )
 
 

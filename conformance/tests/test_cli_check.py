@@ -98,31 +98,37 @@ def test_a_right_implementation_conforms(capsys):
 
     assert status == 0
     assert err == "ropespec: loading my_rope.py:right ...\n"
-    assert out.startswith("my_rope.py:right\nhalf-split (i, i+d/2), numpy bshd float32, base 10000")
-    assert "head_dim 8, positions -4095..4095, seed 0\n" in out
-    assert out.splitlines()[-1].startswith("conforms (checked only: ROT-10): 1 clause checked")
+    assert out.startswith("my_rope.py:right conforms (checked only: ROT-10): 1 clause checked in ")
+    assert "checked as half-split (i, i+d/2), numpy bshd float32, base 10000" in out
+    assert "head_dim 8, positions -4095..4095, seed 0 " in " ".join(out.split())
 
 
 def test_a_wrong_implementation_does_not(folder, capsys):
-    """Exit status 1; clause, mistake, input, worst element and a script are in the report."""
+    """Exit status 1; what to do is in the report, and with --verbose a script that shows it."""
     file = folder / "verdict.json"
-    status, out, _ = said(
-        capsys, "bare_rope.py:wrong", "--half", "--only", "ROT-7", "--json", str(file)
-    )
+    words = ("bare_rope.py:wrong", "--half", "--only", "ROT-7")
+    status, out, _ = said(capsys, *words, "--json", str(file))
+    _, verbose, _ = said(capsys, *words, "--verbose")
     content = json.loads(file.read_text(encoding="utf-8"))
     Draft202012Validator(schema()).validate(content)
     failed = [check for check in content["checks"] if check["status"] == "fail"]
 
     assert status == 1
-    assert out.splitlines()[-1].startswith("does not conform: 1 of 1 clauses fail, see first ROT-7")
-    assert "What is wrong:" in out
-    assert "import numpy as np" in out
+    line = "bare_rope.py:wrong does not conform: 1 of 1 clauses fail, see first ROT-7"
+    assert out.startswith(line)
+    assert "Diagnosis: S1 " in out
+    assert "What to do:" in out
+    assert "import numpy as np" not in out
+    assert len(out.splitlines()) <= 40
+    assert verbose.splitlines()[-1].startswith(line)
+    assert "this script shows it:\n\nimport sys\nimport numpy as np\n" in verbose
     assert content["conforms"] is False
     assert content["only"] == ["ROT-7"]
     assert failed
     for check in failed:
         assert check["worst"] == "inf" or check["worst"] > 1
         assert check["counterexample"]["script"]
+        assert check["counterexample"]["no_script"] == ""
 
 
 @pytest.mark.usefixtures("folder")
@@ -208,7 +214,7 @@ def test_a_built_in_backend_keeps_its_framework():
         ),
         (["my_rope.py:right", "--dtype", "float8"], "Invalid value for '--dtype': 'float8' is not"),
         (["my_rope.py:right", "--precision", "best"], "Invalid value for '--precision': 'best' is"),
-        (["my_rope.py:right", "--timeout", "0"], "Invalid value for '--timeout': 0.0 is not in"),
+        (["my_rope.py:right", "--timeout", "0"], "Invalid value for '--timeout': must be a"),
         (["my_rope.py:right", "--only", "ROT-99"], "--only: no check is called 'ROT-99'"),
         (["my_rope.py:right", "--json", "no/such/folder.json"], "--json: cannot write no/such/"),
         (["my_rope.py:right", "--json", "."], "--json: cannot write .: "),
@@ -278,7 +284,7 @@ def test_nothing_checked_is_no_pass(fake, capsys):
     status, out, _ = said(capsys, "numpy")
 
     assert status == 1
-    assert out.splitlines()[-1] == "does not conform: nothing was checked"
+    assert out.splitlines()[0] == "numpy does not conform: nothing was checked"
 
 
 @pytest.mark.parametrize("on_top", [None, AssertionError()])

@@ -1,11 +1,20 @@
+import re
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from ropespec.conformance.cli import main
-from ropespec.conformance.traceability import Trace, entries, trace_of
-from ropespec.spec import CHAPTERS, clauses
+from ropespec.conformance.cli.named import check_text, known_names, mistake_text
+from ropespec.conformance.identify.catalogue import CATALOGUE, UNLISTED
+from ropespec.conformance.named import in_reference, in_tests
+from ropespec.conformance.registry import all_checks
+from ropespec.conformance.report.formulas import without_latex
+from ropespec.conformance.traceability import Links, Trace, entries, trace_of
+from ropespec.spec import CHAPTERS, chapter_text, clauses
+
+FORMULAS = [id_ for id_ in entries() if id_.startswith("F")]
 
 
 class Terminal:
@@ -50,12 +59,14 @@ def test_without_a_name_all_chapters_and_clauses_are_listed(capsys):
 def test_a_clause_is_printed_whole(capsys, name):
     """Rule, formula, fields, errata in a line each, and the checks that belong to it."""
     status, out, err = said(capsys, name)
+    _, written, _ = said(capsys, name, "--markdown")
     clause = clauses()["ROT-6"]
 
     assert (status, err) == (0, "")
     assert out.startswith(f"## ROT-6 {clause.title}\n")
-    assert clause.text in out
-    assert "```math" in out
+    assert without_latex(clause.text) in out
+    assert clause.text in written
+    assert ("```math" in written, "```math" in out) == (True, False)
     assert "- **Functions:** `rotation.apply_rotary`" in out
     assert f"- E-20 (document {entries()['E-20'].where}): {entries()['E-20'].title}\n" in out
     assert "### Checks\n\n- `ROT-6." in out
@@ -70,18 +81,21 @@ def test_a_clause_without_errata_has_no_such_section(capsys):
 
 
 def test_a_chapter_is_printed_as_it_is_written(capsys):
-    """On a pipe the Markdown itself comes out."""
+    """On a pipe the Markdown itself comes out, with readable formulas unless it is asked for."""
     status, out, err = said(capsys, "Rotation")
+    _, written, _ = said(capsys, "Rotation", "--markdown")
 
     assert (status, err) == (0, "")
     assert out.startswith("# ")
     assert "\n## ROT-6 " in out
+    assert "\\begin{" not in out
+    assert written.strip() == chapter_text("rotation").strip()
 
 
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("E-04", ["## E-04 ", "```math", "- **REL-5** ", "- **REL-6** "]),
+        ("E-04", ["## E-04 ", "```text", "- **REL-5** ", "- **REL-6** "]),
         ("e4", ["## E-04 "]),
         ("F-126", ["## F-126 ", "Where: ", "- **ROT-3** "]),
         ("P-12", ["## P-12 ", "- **REL-1** "]),
@@ -111,33 +125,73 @@ def test_an_unknown_name_is_one_line_with_close_matches(capsys, name, close):
     status, out, err = said(capsys, name)
 
     assert (status, out) == (2, "")
-    assert err.startswith(f"ropespec: there is no clause, chapter or entry '{name}'; ")
+    assert err.startswith(
+        f"ropespec: there is no clause, chapter, entry, check or mistake '{name}'; "
+    )
     assert close in err
     assert err.count("\n") == 1
 
 
 def test_the_map_has_every_entry_and_no_hole(capsys):
-    """One line per entry, then the counts; exit status 0 says that nothing is missing."""
+    """One line per entry with a cell for each link, then the counts; status 0: nothing missing."""
     status, out, _ = said(capsys, "--map")
-    lines = out.splitlines()
+    header, *lines = out.splitlines()
+    rows = [line.split("\t") for line in lines[: len(entries())]]
 
-    assert [line.split()[0] for line in lines[: len(entries())]] == list(entries())
-    assert lines[len(entries()) + 1] == "221 formulas: 216 with a clause, 5 with a reason"
+    assert header.split("\t") == ["id", "where", "clause", "reference", "test", "check", "wrong"]
+    assert [row[0] for row in rows] == list(entries())
+    assert all(cell for row in rows for cell in row)
+    assert lines[len(entries()) + 1].startswith(f"{len(FORMULAS)} formulas: ")
     assert lines[-1] == "no holes"
     assert status == 0
+
+
+@pytest.mark.parametrize("name", ["D-03", "d-3", "DIS-3"])
+def test_a_disagreement_is_found_by_its_own_id(capsys, name):
+    """D-03 of the inventory is clause DIS-3."""
+    status, out, _ = said(capsys, name)
+
+    assert status == 0
+    assert out.startswith("## DIS-3 ")
+    assert "(D-03)" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "links"),
+    [
+        (
+            "F-106",
+            (
+                "`relative_plane.g_expanded`",
+                "`reference/tests/test_relative_reference.py::",
+                "`REL-4.",
+                "Wrong implementations: ",
+            ),
+        ),
+        ("F-163", ("No clause answers for it: ",)),
+    ],
+)
+def test_an_entry_shows_its_own_chain(capsys, name, links):
+    """From the line of the document to the wrong implementation that its check kills."""
+    status, out, err = said(capsys, name)
+
+    assert (status, err) == (0, "")
+    for link in links:
+        assert link in out
 
 
 def test_the_map_fails_on_a_hole(capsys, monkeypatch):
     """The test above can fail: a clause without a check is shown, and the status is 1."""
 
     def damaged() -> Trace:
-        return trace_of(entries(), clauses(), ())
+        return trace_of(entries(), clauses(), Links(in_reference(), in_tests(), ()))
 
     monkeypatch.setattr("ropespec.conformance.cli.spec.trace", damaged)
     status, out, _ = said(capsys, "--map")
 
     assert status == 1
     assert "\n  ROT-6 has neither a check nor a field `Not checked`: " in out
+    assert "\tMISSING\t" in out
 
 
 def test_the_map_takes_no_name(capsys):
@@ -179,3 +233,59 @@ def test_a_reader_that_has_enough_is_no_error(monkeypatch):
 
     assert main(["spec"]) == 0
     assert closed == [True]
+
+
+def place_in(text):
+    """Return file and line of `Lives at`."""
+    file, _, line = re.search(r"^- Lives at: `(.+)`$", text, re.MULTILINE)[1].rpartition(":")
+    return Path(file).read_text(encoding="utf-8").splitlines(), int(line)
+
+
+@pytest.mark.parametrize("name", ["ROT-7.pairing", "rot-7.Pairing"])
+def test_a_check_says_what_it_looks_for_and_where_it_lives(capsys, name):
+    """Its sentence, its law, its clause, what it kills, and the line of its function."""
+    status, out, err = said(capsys, name)
+    lines, number = place_in(out)
+
+    assert (status, err) == (0, "")
+    assert out.startswith("## ROT-7.pairing ")
+    assert "It looks for this: Component i is paired with another component than i+d/2.\n" in out
+    assert "- Clause: **ROT-7** " in out
+    assert "zoo.layout:adjacent_for_half` (`" in out
+    assert '"pairing",' in lines[number : number + 3][-1] or "@check(" in lines[number - 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("L1", "L1 wrong pairing"),
+        ("wrong pairing", "L1 wrong pairing"),
+        ("F1", "F1 wrong base"),
+        ("lost minus", "lost minus"),
+    ],
+)
+def test_a_mistake_is_found_by_its_id_and_by_its_name(capsys, name, title):
+    """As a diagnosis prints it: F1 is a mistake, F-001 a formula."""
+    status, out, err = said(capsys, name)
+    lines, number = place_in(out)
+
+    assert (status, err) == (0, "")
+    assert out.startswith(f"## {title}\n")
+    assert lines[number - 1] == title
+
+
+def test_every_check_and_every_mistake_answers():
+    """None of them has no sentence or no place."""
+    texts = [check_text(item.id) for item in all_checks()]
+    texts += [mistake_text(name) for name in (*CATALOGUE, *UNLISTED)]
+
+    assert all("- Lives at: `" in text for text in texts)
+    assert len(texts) == len(all_checks()) + len(CATALOGUE) + len(UNLISTED)
+
+
+def test_an_unknown_check_has_close_matches(capsys):
+    """A slip in the word after the dot is put right."""
+    _, _, err = said(capsys, "ROT-7.paring")
+
+    assert "did you mean ROT-7.pairing" in err
+    assert {"ROT-7.pairing", "L1", "lost minus"} <= set(known_names())

@@ -1,14 +1,24 @@
 """The command `ropespec identify`, run as a click command."""
 
+import io
 import json
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from ropespec.conformance.cli.identify import identify_command
 from ropespec.conformance.cli.status import UNUSABLE
+from ropespec.conformance.identify import Name, identify
+from ropespec.conformance.opening import open_subject
+from ropespec.conformance.report.identification import print_identification
 
 HALF = "ropespec.conformance.zoo.styles:bhsd_order"
+
+
+def joined(text):
+    """Return a text without its line breaks."""
+    return " ".join(text.split())
 
 
 def invoke(*words):
@@ -17,21 +27,33 @@ def invoke(*words):
 
 
 def test_it_prints_the_facts_and_the_line_to_run():
-    """A table of facts, no mistake, and the command that checks it."""
+    """One sentence first, then the command that checks it, then the facts in groups."""
     done = invoke(HALF)
+    order = [
+        f"{HALF}: half-split (NeoX/Llama), base 10000, all of head_dim, positions as given, float",
+        f"  ropespec check {HALF} --half --axes bhsd\n",
+        "\nWhat is rotated\n",
+        "  Components i and i+d/2 are rotated together.\n",
+        "\nBy which angles\n",
+        "\nHow it is called\n",
+        "  x is (batch, heads, sequence, head_dim).\n",
+    ]
+    places = [joined(done.output).find(joined(part)) for part in order]
 
     assert done.exit_code == 0, done.output
-    assert "Components i and i+d/2 turn together." in done.output
-    assert done.output.rstrip().endswith(f"ropespec check {HALF} --half --axes bhsd")
-    assert "differs" not in done.output
+    assert places[0] == 0
+    assert -1 not in places
+    assert places == sorted(places)
+    assert "Diagnosis" not in done.output
+    assert "%" not in done.output
 
 
 def test_what_was_stated_stays_in_the_line_to_run():
     """dtypes and a limit that were given are given again."""
     done = invoke(HALF, "--dtype", "float32", "--dtype", "float16", "--max-position", "4095")
 
-    line = done.output.rstrip().splitlines()[-1]
-    assert line.endswith("--half --axes bhsd --dtype float32 --dtype float16 --max-position 4095")
+    words = "--half --axes bhsd --dtype float32 --dtype float16 --max-position 4095"
+    assert f"ropespec check {HALF} {words} What is rotated" in joined(done.output)
 
 
 def test_a_rotary_dim_of_its_own_is_found(tmp_path):
@@ -47,11 +69,12 @@ def test_a_rotary_dim_of_its_own_is_found(tmp_path):
     done = invoke(f"{file}:apply")
 
     assert done.exit_code == 0, done.output
-    assert "--interleaved --rotary-dim 8" in done.output.rstrip().splitlines()[-1]
+    assert "the first 8 components" in done.output.partition("\n\n")[0]
+    assert ":apply --interleaved --rotary-dim 8" in joined(done.output)
 
 
 def test_a_mistake_is_named_and_written_as_json(tmp_path):
-    """What no convention explains is named; the document holds facts and diagnosis."""
+    """What no convention explains is named, without a line to run; the document has it all."""
     file = tmp_path / "found.json"
     done = invoke("ropespec.conformance.zoo.layout:lost_sine", "--json", str(file))
     content = json.loads(file.read_text(encoding="utf-8"))
@@ -59,7 +82,32 @@ def test_a_mistake_is_named_and_written_as_json(tmp_path):
     assert "D13 sine lost" in done.output
     assert content["diagnosis"][0]["id"] == "D13"
     assert {"name", "value", "certainty", "sentence"} == set(content["facts"][0])
-    assert content["command"].startswith("ropespec check")
+    assert content["headline"].startswith("no convention that is known")
+    assert content["command"] == ""
+    assert "ropespec check" not in done.output
+
+
+RAISES = """
+def apply(x, positions):
+    raise ValueError("operands could not be broadcast together")
+"""
+
+
+def test_of_a_function_that_only_raises_nothing_is_stated(tmp_path):
+    """No fact, no command, no diagnosis: one sentence with what it raises."""
+    (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
+    with open_subject(f"{tmp_path}/raises.py:apply", {"layouts": [True]}, 30.0) as session:
+        found = identify(session)
+    stream = io.StringIO()
+    print_identification(Console(file=stream, width=300), found, ())
+
+    assert [fact.name for fact in found.told] == [Name.ANSWER]
+    assert found.command() == ""
+    assert [fact["name"] for fact in found.as_dict()["facts"]] == ["answer"]
+    assert stream.getvalue().endswith(
+        ": nothing could be found out: it raises ValueError: operands could not be broadcast "
+        "together\n"
+    )
 
 
 @pytest.mark.parametrize("target", ["no_such_module:f", "nonsense"])

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ropespec.conformance.registry import all_checks
-from ropespec.spec import CHAPTERS, clauses
+from ropespec.conformance.zoo import Wrong, zoo
+from ropespec.spec import CHAPTERS, chapter_text, clauses
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,3 +46,42 @@ def test_every_command_of_the_readme_exists():
 
     assert promised - {"is", "in", "brings"} <= set(command.commands)
     assert {"check", "identify", "compare", "spec", "zoo"} <= promised
+
+
+def test_the_first_lines_count_errata_and_disagreements_right():
+    """What the documents print wrong, and where they disagree, is counted by the chapters."""
+    rows = re.findall(r"^\| E-\d+ \| [^|]* \| (\w+) \|", chapter_text("documents"), re.MULTILINE)
+    wrong = rows.count("MATH") + rows.count("CODE")
+    disagreements = sum(clause.chapter == "disagreements" for clause in clauses().values())
+
+    assert f"{len(rows)} places where they are wrong, lost or say too much" in README
+    assert f"{wrong} of them wrong mathematics or code" in README
+    assert f"{disagreements} matters on which they disagree" in README
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+)[^)]*\)", README))))
+def test_every_link_leads_somewhere(link):
+    """Files and folders that are linked exist."""
+    assert (ROOT / link).exists()
+
+
+def test_the_clause_that_is_shown_is_printed_so(capsys):
+    """Every line of the sample is a line of the command's output, in this order."""
+    from ropespec.conformance.cli import main  # noqa: PLC0415  # as above
+
+    sample = re.search(r"^\$ ropespec spec ROT-7\n(.*?)^````$", README, re.MULTILINE | re.DOTALL)
+    assert main(["spec", "ROT-7"]) == 0
+    printed = iter(capsys.readouterr().out.splitlines())
+
+    assert sample is not None
+    for line in sample[1].splitlines():
+        assert line == "..." or line in printed
+
+
+def test_how_many_of_the_zoo_have_a_name_is_counted_right():
+    """What has no name of its own is not called named."""
+    wrong = [entry for entry in zoo() if isinstance(entry, Wrong)]
+    named = sum(bool(entry.catalogue) for entry in wrong)
+    words = f"Of the {len(wrong)} wrong implementations there {named} have a name that it gives"
+
+    assert f"{words} them, and {len(wrong) - named} have none" in README

@@ -5,11 +5,23 @@ import pytest
 from rich.console import Console
 
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.report.failure import failure, worst_element
 from ropespec.conformance.report.progress import Progress
-from ropespec.conformance.report.summary import print_report, profile_line, verdict_lines
-from ropespec.conformance.report.table import clause_rows, number, skip_lines
-from ropespec.conformance.results import CheckResult, Counterexample, Status, Verdict
+from ropespec.conformance.report.summary import (
+    chief,
+    diagnosis_lines,
+    print_report,
+    profile_line,
+    verdict_lines,
+)
+from ropespec.conformance.report.table import clause_rows, left_out, number, skip_lines
+from ropespec.conformance.results import (
+    OVERDUE,
+    CheckResult,
+    Counterexample,
+    Diagnosis,
+    Status,
+    Verdict,
+)
 
 FOUND = Counterexample(
     case={"shape": [1, 1, 1, 2], "dtype": "float32"},
@@ -17,7 +29,7 @@ FOUND = Counterexample(
     where="y[0, 0, 0, 1]",
     expected=0.5,
     got=-0.5,
-    budget=1e-6,
+    budget=1e-3,
     script="import numpy as np\nprint(np.pi)\n",
 )
 PASSED = CheckResult(
@@ -56,11 +68,11 @@ def verdict(*checks):
     )
 
 
-def printed(found, *, only=(), width=100, terminal=False):
+def printed(found, *, only=(), width=100, terminal=False, verbose=False):
     """Return what is printed about a verdict."""
     stream = io.StringIO()
     console = Console(file=stream, width=width, force_terminal=terminal, highlight=False)
-    print_report(console, found, only=only)
+    print_report(console, found, only=only, verbose=verbose)
     return stream.getvalue()
 
 
@@ -115,98 +127,23 @@ def test_a_skip_without_a_reason_says_so():
     )
 
 
-def test_the_worst_element_is_told_in_multiples_of_the_budget():
-    """Expected, got, error and error / budget stand in one line."""
-    assert worst_element(FOUND) == (
-        "y[0, 0, 0, 1] expected 0.5, got -0.5, error 1 = 1e+06 times the budget of 1e-06"
-    )
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({"got": float("nan")}, "y[0] expected 0.5, got nan"),
-        ({"budget": 0.0}, "y[0] expected 0.5, got -0.5, error 1 where it must be exact"),
-        ({"budget": None}, "y[0] expected 0.5, got -0.5, error 1"),
-        ({"got": None}, "y[0] expected 0.5, got nothing"),
-        ({"got": None, "expected": None}, "y[0]"),
-    ],
-)
-def test_the_worst_element_without_all_its_numbers(changes, text):
-    """What is not a finite number is said as it is."""
-    assert worst_element(replace(FOUND, where="y[0]", **changes)) == text
-
-
-def test_a_failure_is_told_line_by_line():
-    """Clause, mistake, finding, smallest input, worst element and script, in this order."""
-    assert failure(FAILED).plain.splitlines() == [
-        "fail  ROT-7.value  Sparse form, half-split",
-        "  The sign of sin is swapped.",
-        "  y is further from R_m x than `float32-angles` allows",
-        "  smallest case: shape [1, 1, 1, 2], dtype float32",
-        "    x = [[[[1, 0]]]]",
-        "    positions = [[1]]",
-        "    interleaved False",
-        f"  worst element: {worst_element(FOUND)}",
-        "  this script shows it:",
-        "",
-        "import numpy as np",
-        "print(np.pi)",
-    ]
-
-
-def test_a_drawn_case_is_told_in_one_line():
-    """Of a case only what a person needs is printed; the document has all of it."""
-    case = {
-        "batch": 2,
-        "seq": 1,
-        "heads": 3,
-        "head_dim": 4,
-        "rotary_dim": None,
-        "interleaved": True,
-        "base": 10000.0,
-        "dtype": "bfloat16",
-        "positions": "arange",
-        "start": 255,
-        "limit": 131071,
-        "values": "ones",
-        "strided": True,
-        "seed": 3,
-    }
-    text = failure(replace(FAILED, counterexample=replace(FOUND, case=case))).plain
-
-    assert (
-        "  smallest case: x of shape (2, 1, 3, 4), bfloat16, values `ones`, a strided view; "
-        "positions `arange` from 255\n"
-    ) in text
-
-
-def test_a_failure_without_a_counterexample_is_short():
-    """A crash on loading has no input to show."""
-    found = replace(FAILED, status=Status.CRASH, counterexample=None, message="died of SIGABRT")
-
-    assert failure(found).plain.splitlines() == [
-        "crash  ROT-7.value  Sparse form, half-split",
-        "  died of SIGABRT",
-        "  the check looks for this: The sign of sin is swapped.",
-    ]
-
-
 def test_what_ends_in_the_same_way_is_told_once():
     """An exception that every check meets has one traceback and one script in the report."""
     message = "ValueError: no\n  File my_rope.py, line 3"
     first = replace(FAILED, status=Status.ERROR, message=message)
     second = replace(first, id="ROT-7.pairing")
-    text = printed(verdict(first, second, replace(first, id="ROT-8.value", message="TypeError")))
+    other = replace(first, id="ROT-8.value", message="TypeError")
+    text = printed(verdict(first, second, other), verbose=True)
+    details = text[text.index("clause   title") :]
 
-    assert text.count("line 3") == 1
-    assert "  ValueError: no\n  as in ROT-7.value above\n" in text
+    assert details.count("line 3") == 1
+    assert "  ValueError: no\n  as in ROT-7.value above\n" in details
     assert text.count("import numpy as np") == 2
 
 
 def test_every_wrong_value_is_told_in_full():
     """Two failures of one wording have two inputs and two scripts."""
-    text = printed(verdict(FAILED, replace(FAILED, id="ROT-7.other")))
+    text = printed(verdict(FAILED, replace(FAILED, id="ROT-7.other")), verbose=True)
 
     assert text.count("import numpy as np") == 2
 
@@ -215,40 +152,164 @@ def test_markup_in_a_message_is_printed_as_it_is():
     """Brackets of a subject's error message are text, not colours."""
     found = replace(FAILED, message="[red]list[0][/red]")
 
-    assert "  [red]list[0][/red]\n" in printed(verdict(found))
+    assert "  [red]list[0][/red]\n" in printed(verdict(found), verbose=True)
 
 
-def test_the_summary_stands_above_the_details():
-    """The first failure is understood from the list; details and verdict follow."""
-    text = printed(verdict(PASSED, FAILED, SKIPPED))
+CASE = {
+    "batch": 2,
+    "seq": 1,
+    "heads": 3,
+    "head_dim": 4,
+    "rotary_dim": None,
+    "interleaved": True,
+    "base": 10000.0,
+    "dtype": "bfloat16",
+    "positions": "arange",
+    "start": 255,
+    "limit": 131071,
+    "values": "ones",
+    "strided": True,
+    "seed": 3,
+}
+
+
+DIAGNOSIS = Diagnosis("L1", "wrong pairing", "The other pairs are rotated; rotate these.", 0.95)
+
+
+def test_the_report_begins_with_the_answer():
+    """Verdict, diagnosis, the one smallest case, what to do; then what else there is."""
+    other = replace(FAILED, id="ROT-11.norm", clause="ROT-11", message="the length changes")
+    vague = replace(FAILED, id="ROT-6.value", clause="ROT-6", general=True)
+    found = replace(verdict(PASSED, vague, FAILED, other, SKIPPED), diagnosis=(DIAGNOSIS,))
+    text = printed(found)
     order = [
-        "my_rope.py:apply\n",
-        f"{profile_line(Profile(layouts=(False,)).as_dict())}, seed 7\n",
-        "ROT-10",
-        "1 check skipped: not offered: attention\n",
-        "What is wrong:\n",
-        "  fail  ROT-7.value  Sparse form, half-split: y is further from R_m x than",
-        "In detail:\n",
-        "this script shows it",
-        "precision measured for float32: float32-angles\n",
-        "does not conform: 1 of 2 clauses fail, see first ROT-7\n",
+        "my_rope.py:apply does not conform: 3 of 4 clauses fail, see first ROT-7\n",
+        "Diagnosis: L1 wrong pairing. The other pairs are rotated; rotate these.\n",
+        "ROT-7.value  y is further from R_m x than `float32-angles` allows\n",
+        "    x = [[[[1, 0]]]]\n",
+        "  y[0, 0, 0, 1] expected 0.5, got -0.5",
+        "What to do:\n",
+        "ropespec check my_rope.py:apply --interleaved\n",
+        "ropespec spec ROT-7\n",
+        "ropespec check my_rope.py:apply --half --only ROT-7.value --verbose\n",
+        "What else fails:\n",
+        "  fail  ROT-11.norm  the length changes\n",
+        "  as after almost any mistake, 1 more check of 1 clause (--verbose: which)\n",
+        f"checked as {profile_line(Profile(layouts=(False,)).as_dict())}"[:60],
+        "seed 7\n",
+        "1 check left out: 1 of functions that it does not offer\n",
+        "--verbose prints every clause, and every failure with a script that shows it\n",
     ]
     places = [text.find(part) for part in order]
 
+    assert places[0] == 0
     assert -1 not in places
     assert places == sorted(places)
-    assert text.endswith(order[-1])
+    assert "import numpy" not in text
 
 
-def test_the_table_fits_100_columns_and_narrower():
-    """No line of the table is wider than the console, whatever the title."""
-    long = replace(PASSED, title="A title that goes on and on " * 5)
-    for width in (100, 72):
-        lines = printed(verdict(long, PASSED), width=width).splitlines()
-        table = lines[2:-3]
+def test_verbose_prints_everything():
+    """The table, every failure with its script, what was left out and why; and the answer again."""
+    vague = replace(FAILED, id="ROT-6.value", clause="ROT-6", general=True)
+    text = printed(verdict(PASSED, vague, FAILED, SKIPPED), verbose=True)
+    lines = text.splitlines()
 
-        assert any("ROT-10" in line for line in table)
-        assert max(map(len, table)) <= width
+    assert text.count("import numpy as np") == 2
+    assert any(line.startswith("ROT-10   Position 0 is the identity") for line in lines)
+    assert "1 check skipped: not offered: attention" in lines
+    assert lines[-1] == lines[0]
+
+
+def test_the_first_failure_is_one_that_points_at_a_mistake_by_a_number():
+    """What almost any mistake causes comes last, and words come after numbers."""
+    vague = replace(FAILED, id="ROT-6.value", clause="ROT-6", general=True)
+    words = replace(FAILED, id="ROT-5.layouts", counterexample=replace(FOUND, expected=None))
+
+    assert chief(verdict(vague, words, FAILED)) is FAILED
+    assert chief(verdict(vague, words)) is words
+    assert chief(verdict(PASSED, vague)) is vague
+    assert chief(verdict(PASSED)) is None
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+@pytest.mark.parametrize("status", [Status.FAIL, Status.ERROR])
+def test_whatever_fails_takes_forty_lines(width, status):
+    """Even if everything fails, in long words: cut at words, and what is left out is said."""
+    long = "something that is not as it has to be, and takes many words to be said " * 8
+    inputs = {"x": [[0.123456789] * 40] * 8, "positions": list(range(300)), "base": 10000.0}
+    example = replace(FOUND, inputs=inputs, case=CASE)
+    checks = [
+        replace(
+            FAILED,
+            id=f"ROT-{n}.value",
+            clause=f"ROT-{n}",
+            status=status,
+            message=f"{n} {long}\n  File my_rope.py, line 3, in f\n    {long}",
+            counterexample=example,
+            general=n > 40,
+        )
+        for n in range(1, 60)
+    ]
+    diagnosis = tuple(
+        replace(DIAGNOSIS, name=f"mistake {n}", sentence=long, certainty=0.9) for n in range(7)
+    )
+    found = replace(verdict(*checks), diagnosis=diagnosis, subject="a_long_path/" * 9 + "a.py:f")
+    text = printed(found, width=width)
+    lines = text.splitlines()
+
+    assert len(lines) <= 40
+    # A path has no blank to be broken at, and is broken all the same.
+    assert max(map(len, lines)) <= width
+    assert "--verbose" in lines[-1]
+    assert "What to do:" in lines
+    assert " ..." in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_nothing_is_dropped_and_no_word_is_cut(width):
+    """All words of a report stand in it at any width, and no line is wider than the console."""
+    found = replace(verdict(PASSED, FAILED, SKIPPED), diagnosis=(DIAGNOSIS,))
+    wide = printed(found, width=1000, verbose=True).split()
+    text = printed(found, width=width, verbose=True)
+    # Below 69 columns a row of the table is a sentence, which names all columns but the first.
+    words = {"clause", *(word.strip(";") for word in text.split())}
+
+    assert max(map(len, text.splitlines())) <= width
+    assert [word for word in wide if word.strip(";") not in words and set(word) != {"─"}] == []
+
+
+def test_two_names_that_cannot_be_told_apart_are_listed_as_either():
+    """No percentage is printed: nobody measured it."""
+    one, two = (replace(DIAGNOSIS, id=i, name=f"name {i}", certainty=0.5) for i in ("A1", "A2"))
+    either = [line.plain for line in diagnosis_lines((one, two))]
+    both = [line.plain for line in diagnosis_lines((DIAGNOSIS, replace(two, certainty=0.9)))]
+
+    assert either[0] == "Diagnosis: either A1 name A1 or A2 name A2"
+    assert either[1] == f"  A1 name A1: {DIAGNOSIS.sentence}"
+    assert both[0] == f"Diagnosis: L1 wrong pairing. {DIAGNOSIS.sentence}"
+    assert both[1].startswith("Also: A2 name A2. ")
+    assert "%" not in "".join((*either, *both))
+
+
+def test_an_unknown_mistake_has_no_name():
+    """The sentence says what comes nearest."""
+    unknown = Diagnosis("", "unknown", "unknown, nearest is the rotation", 0.0)
+
+    assert diagnosis_lines((unknown,))[0].plain == "Diagnosis: unknown, nearest is the rotation"
+
+
+UNFIT = "1 of what is not claimed or not possible here"
+
+
+def test_what_was_not_run_for_want_of_time_is_said_whole():
+    """It is no matter of what is offered or claimed."""
+    late = replace(SKIPPED, message="not run: the deadline of 3 s had passed")
+    tail = replace(SKIPPED, message="no tail claimed")
+
+    assert left_out([late, late, SKIPPED, tail]) == (
+        "2 checks not run: the deadline of 3 s had passed",
+        f"2 checks left out: 1 of functions that it does not offer, {UNFIT}",
+    )
 
 
 def test_no_colour_when_it_is_not_asked_for(monkeypatch):
@@ -264,7 +325,7 @@ def test_no_colour_when_it_is_not_asked_for(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("checks", "only", "last"),
+    ("checks", "only", "first"),
     [
         ((PASSED,), (), "conforms: 1 clause checked in 2 s"),
         ((PASSED,), ("ROT-10",), "conforms (checked only: ROT-10): 1 clause checked in 2 s"),
@@ -273,23 +334,30 @@ def test_no_colour_when_it_is_not_asked_for(monkeypatch):
         (
             (replace(PASSED, status=Status.TIMEOUT), FAILED),
             (),
-            "does not conform: 2 of 2 clauses fail, see first ROT-10",
+            "does not conform: 2 of 2 clauses fail, see first ROT-7",
+        ),
+        (
+            (PASSED, replace(SKIPPED, message=f"{OVERDUE} of 3 s had passed")),
+            (),
+            "is undecided: 1 clauses checked and none failed, 1 checks were not run in time",
         ),
     ],
 )
-def test_the_last_line_is_the_verdict(checks, only, last):
+def test_the_first_line_is_the_verdict(checks, only, first):
     """It agrees with `Verdict.conforms` and says what the run was limited to."""
     found = verdict(*checks)
 
-    assert verdict_lines(found, only=only)[-1].plain == last
-    assert last.startswith("conforms") == found.conforms
+    assert verdict_lines(found, only=only)[0].plain == f"my_rope.py:apply {first}"
+    assert first.startswith("conforms") == found.conforms
 
 
 def test_no_precision_class_is_said_in_words():
-    """`none` is no name of a class."""
-    found = replace(verdict(FAILED), precision_by_dtype={"float32": "none"})
+    """`none` is no name of a class, and where something fails it says nothing."""
+    found = replace(verdict(PASSED), precision_by_dtype={"float32": "none"})
+    failing = replace(verdict(FAILED), precision_by_dtype={"float32": "none"})
 
-    assert verdict_lines(found)[0].plain == "precision measured for float32: no class holds"
+    assert verdict_lines(found)[1].plain == "precision measured for float32: no class holds"
+    assert len(verdict_lines(failing)) == 1
 
 
 def test_a_profile_in_one_line_names_what_is_unusual():

@@ -1,7 +1,9 @@
-import errno
-import mmap
+import contextlib
+import fcntl
+import json
+import os
 import socket
-import tempfile
+import sys
 import threading
 from pathlib import Path
 
@@ -30,15 +32,6 @@ def raw():
     yield here, channel
     here.close()
     channel.close()
-
-
-def is_mapped(array):
-    """Tell whether an array lies in a mapped file."""
-    owner = array
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
-    owner = owner.obj if isinstance(owner, memoryview) else owner
-    return isinstance(owner, mmap.mmap)
 
 
 def pass_through(ends, *arrays):
@@ -76,39 +69,39 @@ def test_other_orders_arrive_as_values(ends):
     assert np.array_equal(foreign, base)
 
 
-def test_large_arrays_go_through_a_file_without_a_name(ends, monkeypatch, tmp_path):
-    """An array above the limit is mapped by the receiver, is its own, and leaves no file."""
-    monkeypatch.setattr(frames, "_SHARED_MEMORY", str(tmp_path))
+def test_large_arrays_do_not_pass_through_the_socket(ends):
+    """An array above the limit can be sent while nobody reads, and is the receiver's own."""
     large = np.random.default_rng(0).standard_normal(frames.LARGE // 8 + 1)
     small = np.arange(3)
-    got, rest = pass_through(ends, large, small)
-    got_again, _ = pass_through(ends, large, small)
+    for _ in range(2):
+        ends[0].send({}, [large, small])
+        got, rest = ends[1].receive().arrays
 
-    assert np.array_equal(got, large)
-    assert np.array_equal(rest, small)
-    assert is_mapped(got)
-    assert not is_mapped(rest)
-    got[0] = 7.0
-    assert got_again[0] == large[0] != 7.0
-    assert list(tmp_path.iterdir()) == []
+        assert np.array_equal(got, large)
+        assert np.array_equal(rest, small)
+        got[0] = 7.0
+    assert large[0] != 7.0
 
 
 def test_large_arrays_without_room_for_a_file_go_inline(ends, monkeypatch):
-    """A full file system costs time and nothing else."""
-
-    class Full:
-        def write(self, _):
-            raise OSError(errno.ENOSPC, "full")
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr(frames.tempfile, "TemporaryFile", lambda **_: Full())
+    """A full memory costs time and nothing else."""
+    monkeypatch.setattr(os, "memfd_create", lambda _: os.open("/dev/full", os.O_WRONLY))
     large = np.ones(frames.LARGE // 8 + 1)
     (got,) = pass_through(ends, large)
 
     assert np.array_equal(got, large)
-    assert not is_mapped(got)
+
+
+def test_without_the_unix_family_everything_goes_inline():
+    """Over another kind of socket no descriptor is sent, and large arrays arrive all the same."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        here = socket.create_connection(listener.getsockname())
+        there, _ = listener.accept()
+    large = np.arange(frames.LARGE // 8 + 1.0)
+    with here, there:
+        (got,) = pass_through((Channel(here), Channel(there)), large)
+
+    assert np.array_equal(got, large)
 
 
 def test_descriptors_are_closed(ends):
@@ -169,36 +162,124 @@ def test_short_reads_are_put_together(raw):
     assert frame.arrays[0].tolist() == [0, 1, 2, 3]
 
 
+def header(*arrays, **values):
+    """Return a header as bytes; an array is dtype, shape and file."""
+    table = [dict(zip(("dtype", "shape", "file"), row, strict=True)) for row in arrays]
+    return json.dumps({"arrays": table, **values}).encode()
+
+
 @pytest.mark.parametrize(
     ("head", "message"),
     [
         (b"\xff" * 8, "a header of 18446744073709551615 bytes"),
-        (b"not json", "cannot be read"),
-        (b"[]", "cannot be read"),
-        (b"{}", "cannot be read"),
-        (b'{"arrays": [{"dtype": "rubbish", "shape": [], "file": false}]}', "cannot be read"),
-        (b'{"arrays": [{"dtype": "int8", "shape": [-1], "file": false}]}', "negative size"),
-        (b'{"arrays": [{"dtype": "int8", "shape": [9], "file": true}]}', "missing or too short"),
+        (b"not json", "cannot be read: JSONDecodeError"),
+        (b"\xc3(", "cannot be read: UnicodeDecodeError"),
+        pytest.param(
+            b'{"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+            "cannot be read: RecursionError",
+            id="brackets",
+        ),
+        pytest.param(b'{"a": ' + b"1" * 5000 + b"}", "cannot be read: ValueError", id="digits"),
+        (b"[]", "without a list of arrays"),
+        (b"7", "without a list of arrays"),
+        (b"{}", "without a list of arrays"),
+        (b'{"arrays": 3}', "without a list of arrays"),
+        pytest.param(header(*[("int8", [0], False)] * 65), "without a list of arrays", id="arrays"),
+        (b'{"arrays": [3]}', "without dtype, shape and file"),
+        (b'{"arrays": [{"dtype": "int8", "shape": []}]}', "without dtype, shape and file"),
+        (header(("rubbish", [], False)), "never sent"),
+        (header(("O", [2], False)), "never sent"),
+        (header(("V8", [2], False)), "never sent"),
+        (header(("datetime64[s]", [2], False)), "never sent"),
+        (header((["int8"], [2], False)), "never sent"),
+        (header(("int8", 3, False)), "no short list"),
+        pytest.param(header(("int8", [1] * 65, False)), "no short list", id="axes"),
+        (header(("int8", [-1], False)), "impossible"),
+        (header(("int8", [True], False)), "impossible"),
+        (header(("int8", [2.0], False)), "impossible"),
+        (header(("int8", [10**17, 10**17, 0], False)), "impossible"),
+        pytest.param(header(("int8", [10**400], False)), "impossible", id="side"),
+        (header(("int8", [10**17], False)), "more than"),
+        (header(("float64", [30 << 27], True)), "more than"),
+        (header(*[("int8", [1 << 29], False)] * 3), "more than"),
+        (header(("int8", [9], True)), "missing or too short"),
     ],
 )
 def test_rubbish_is_no_frame(raw, head, message):
-    """What is not a frame is refused with a reason."""
-    prefix = b"" if head.startswith(b"\xff") else len(head).to_bytes(8, "little")
-    raw[0].sendall(prefix + head)
+    """What is not a frame is refused with a reason, before memory is taken for it."""
+    prefix = b"" if head.startswith(b"\xff" * 8) else len(head).to_bytes(8, "little")
+    sender = threading.Thread(target=raw[0].sendall, args=(prefix + head,))
+    sender.start()
     with pytest.raises(FrameError, match=message):
         raw[1].receive()
+    raw[1].close()
+    sender.join()
+
+
+def test_wide_and_empty_is_a_frame(raw):
+    """A shape whose sides are large is possible if one of them is zero."""
+    head = header(("int8", [2**31, 0, 2**20], False))
+    raw[0].sendall(len(head).to_bytes(8, "little") + head)
+
+    assert raw[1].receive().arrays[0].shape == (2**31, 0, 2**20)
+
+
+def send_with(raw, descriptor, size):
+    """Send a header of one array of so many bytes, in the file of that descriptor."""
+    head = header(("int8", [size], True))
+    socket.send_fds(raw[0], [len(head).to_bytes(8, "little") + head], [descriptor])
+    os.close(descriptor)
 
 
 def test_a_file_that_is_too_short_is_refused(raw):
-    """A mapping beyond the end of a file, which would be fatal to read, is not made."""
-    head = b'{"arrays": [{"dtype": "int8", "shape": [9], "file": true}]}'
-    with tempfile.TemporaryFile() as file:
-        file.write(b"12345678")
-        file.flush()
-        data = len(head).to_bytes(8, "little") + head
-        socket.send_fds(raw[0], [data], [file.fileno()])
+    """What an array is said to hold must be there."""
+    file = os.memfd_create("short")
+    os.write(file, b"12345678")
+    send_with(raw, file, 9)
     with pytest.raises(FrameError, match="too short"):
         raw[1].receive()
+
+
+def test_what_is_not_memory_is_refused(raw):
+    """Only files in memory are read: a pipe would be waited for."""
+    read, write = os.pipe()
+    send_with(raw, read, 9)
+    with pytest.raises(FrameError, match="missing or too short"):
+        raw[1].receive()
+    os.close(write)
+    disk = os.open(sys.executable, os.O_RDONLY)
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(disk, fcntl.F_GET_SEALS)
+        os.close(disk)
+        pytest.skip("this disk is memory")
+    send_with(raw, disk, 9)
+    with pytest.raises(FrameError, match="missing or too short"):
+        raw[1].receive()
+
+
+def test_a_file_that_is_cut_while_it_is_read(raw, monkeypatch):
+    """Memory that goes away after it was looked at is a bad frame, and not the end of us."""
+    real = frames._read_file
+
+    def cut(descriptor, view):
+        os.ftruncate(descriptor, 4096)
+        real(descriptor, view)
+
+    monkeypatch.setattr(frames, "_read_file", cut)
+    file = os.memfd_create("cut")
+    os.write(file, bytes(10**6))
+    send_with(raw, file, 10**6)
+    with pytest.raises(FrameError, match="was cut"):
+        raw[1].receive()
+
+
+def test_what_is_too_large_is_not_sent(ends):
+    """Views of little memory may be of any size; the limit is what would be sent."""
+    with pytest.raises(ValueError, match="at most"):
+        ends[0].send({}, [np.broadcast_to(np.float32(0), (10**6, 10**6, 10**3))])
+    ends[0].send({"next": 1})
+
+    assert ends[1].receive().header == {"next": 1}
 
 
 def test_sending_to_a_peer_that_is_gone(raw):
@@ -208,25 +289,29 @@ def test_sending_to_a_peer_that_is_gone(raw):
         raw[1].send({}, [np.zeros(10**5)])
 
 
-def test_waiting_ends_when_idle_raises():
+def test_waiting_ends_when_the_wait_raises():
     """The wait for a frame is ended by what looks at the clock."""
 
     class OverError(Exception):
         pass
 
-    def idle():
+    waits = []
+
+    def wait(writing):
+        waits.append(writing)
         raise OverError
 
     here, there = socket.socketpair()
     with here, there:
         with pytest.raises(OverError):
-            Channel(here, idle).receive()
+            Channel(here, wait).receive()
         with pytest.raises(OverError):
-            Channel(here, idle).send({}, [np.zeros(frames.LARGE // 8)] * 4)
+            Channel(here, wait).send({}, [np.zeros(frames.LARGE // 8)] * 4)
+    assert waits == [False, True]
 
 
 def test_dtype_names():
-    """Names of NumPy and of ml_dtypes are found; others are not."""
+    """Names of what can be sent are found; others are not."""
     assert frames.dtype_named("float32") == np.dtype(np.float32)
     assert frames.dtype_named("bfloat16") == np.dtype(ml_dtypes.bfloat16)
     with pytest.raises(TypeError):

@@ -81,10 +81,10 @@ def test_the_worker_of_the_import_is_the_worker_of_the_calls():
         first = loaded._worker.pid
         with Session(loaded, Profile(layouts=(True,))) as subject:
             subject.call("inv_freq", [4])
-            assert subject._worker.pid == first
+            assert subject._workers._worker.pid == first
             with Session(loaded, Profile(layouts=(True,))) as other:
                 other.call("inv_freq", [4])
-                assert other._worker.pid != first
+                assert other._workers._worker.pid != first
 
 
 def test_arguments_of_every_kind():
@@ -318,16 +318,15 @@ def test_prints_stay_out_of_the_protocol():
     with session("prints.py:apply") as subject:
         for _ in range(100):
             assert np.array_equal(subject.rotate(X, POSITIONS).y, X)
-        log = subject._worker._log
-        assert 0 < log.seek(0, 2) < 2**21
     with session("prints.py:reads") as subject, pytest.raises(SubjectRaised, match="EOFError"):
         subject.rotate(X, POSITIONS)
 
 
 def test_nothing_is_left_behind(monkeypatch, tmp_path):
-    """A crash in the middle of a large call leaves no file in either place, not even meanwhile."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(frames, "_SHARED_MEMORY", str(tmp_path))
+    """A crash in the middle of a large call leaves no file, not even meanwhile."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    before = set(Path("/dev/shm").iterdir())  # noqa: S108  # nothing is put there
     large = np.zeros((1, 1, 1, frames.LARGE), np.float32)
     with session("aborts.py:sometimes") as subject:
         subject.call("apply_rotary", [large, abs(POSITIONS)])
@@ -336,18 +335,85 @@ def test_nothing_is_left_behind(monkeypatch, tmp_path):
             subject.call("apply_rotary", [large, POSITIONS])
 
     assert list(tmp_path.iterdir()) == []
+    assert set(Path("/dev/shm").iterdir()) <= before  # noqa: S108  # as above
 
 
 def test_a_subject_that_cannot_be_loaded_again(tmp_path):
     """A subject that is lost for good is a finding about the subject, not about the call."""
     file = tmp_path / "mine.py"
-    file.write_text("import os\ndef apply(x, positions): os.abort()\n")
+    file.write_text(
+        "import os, threading, time\n"
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+        "def apply(x, positions): os.abort()\n"
+    )
     with Session(f"{file}:apply", Profile(layouts=(False,))) as subject:
         with pytest.raises(SubjectCrashed):
             subject.rotate(X, POSITIONS)
         file.unlink()
-        with pytest.raises(SubjectError, match="could not be loaded again: no such file"):
+        for _ in range(2):
+            with pytest.raises(SubjectError, match="could not be loaded again: no such file"):
+                subject.rotate(X, POSITIONS)
+
+
+PATCHES = """
+import numpy as np
+np.array_equal = np.may_share_memory = np.shares_memory = lambda *_: True
+np.asarray = np.ascontiguousarray = np.array = lambda *_, **__: np.zeros(3)
+np.lib.array_utils.byte_bounds = lambda *_: (0, 0)
+kept = np.zeros((2, 3, 4, 8), np.float32)
+def writes(x, positions):
+    x *= 2
+    return x.copy()
+def shares(x, positions):
+    return x[...]
+def reuses(x, positions):
+    kept[...] = x
+    return kept
+def widens(x, positions):
+    return x.astype("float64")
+"""
+
+
+def test_functions_of_numpy_that_a_subject_replaces_judge_nothing(tmp_path):
+    """Writing, sharing, reusing and the dtype are told all the same."""
+    (tmp_path / "mine.py").write_text(PATCHES)
+
+    def reply(name):
+        with Session(f"{tmp_path}/mine.py:{name}", Profile(layouts=(False,))) as subject:
             subject.rotate(X, POSITIONS)
+            return subject.rotate(X, POSITIONS).reply
+
+    assert reply("writes").written == (True, False)
+    assert reply("shares").aliases == (True,)
+    assert reply("reuses").reused == (True,)
+    assert reply("widens").dtypes == ("float64",)
+    assert reply("widens").values[0].dtype == np.float64
+
+
+@pytest.mark.parametrize("name", ["masked", "foreign", "nothing"])
+def test_what_is_no_array_like_x(tmp_path, name):
+    """A masked array, one in foreign byte order and None are no arrays, whatever they hold."""
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\n"
+        "def masked(x, positions): return np.ma.array(x, mask=True)\n"
+        "def foreign(x, positions): return x.astype(x.dtype.newbyteorder())\n"
+        "def nothing(x, positions): pass\n"
+    )
+    with Session(f"{tmp_path}/mine.py:{name}", Profile(layouts=(False,))) as subject:
+        rotated = subject.rotate(X, POSITIONS)
+
+    assert (rotated.shape_ok, rotated.reply.is_array) == (False, (False,))
+
+
+def test_a_current_folder_that_is_gone(tmp_path, monkeypatch):
+    """It is said in one line."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for use in (lambda: load("numpy"), lambda: Session("numpy", Profile(layouts=(False,)))):
+        with pytest.raises(TargetUnusable, match=r"^the current folder cannot be used: No such"):
+            use()
 
 
 def test_targets_and_devices_that_cannot_be_used(tmp_path):
@@ -360,6 +426,16 @@ def test_targets_and_devices_that_cannot_be_used(tmp_path):
         with subject, pytest.raises(TargetUnusable) as caught:
             assert subject.environment
         assert str(caught.value) == "torch is not installed: pip install 'ropespec[torch]'"
+    file = tmp_path / "torch.py"
+    file.write_text("def apply(x, positions): return x.copy()\n")
+    for target in (f"{file}:apply", f"{SUBJECTS}/half_numpy.py:apply"):
+        with load(target, folder=tmp_path) as loaded:
+            subject = Session(loaded, Profile(layouts=(False,), array="torch"))
+            with subject, pytest.raises(TargetUnusable) as caught:
+                assert subject.environment
+        assert str(caught.value) == f"{file} shadows the package torch: rename it"
+    with Session(f"{file}:apply", Profile(layouts=(False,))) as subject:  # NumPy is not shadowed
+        assert np.array_equal(subject.rotate(X, POSITIONS).y, X)
 
 
 def test_gradients_without_a_way_to_them():

@@ -1,3 +1,5 @@
+import errno
+import os
 import re
 import shutil
 from pathlib import Path
@@ -79,6 +81,72 @@ def test_what_is_no_target(text, line):
     """Each wrong form gives one line, without starting a process."""
     with pytest.raises(TargetUnusable, match=f"^{re.escape(line)}$"):
         parse(text, SUBJECTS)
+
+
+def test_files_that_are_none(tmp_path):
+    """A loop of links, a pipe, a link to nowhere and too long a name give one line each."""
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    (tmp_path / "lost.py").symlink_to("nowhere.py")
+    os.mkfifo(tmp_path / "fifo.py")
+    for name, line in [
+        ("loop.py", r"loop\.py cannot be opened: (Too many levels|Symlink loop).*"),
+        ("lost.py", r"no such file: lost\.py is a link to nowhere\.py"),
+        ("fifo.py", r"fifo\.py is not a regular file"),
+        ("a" * 300 + ".py", r"a+\.py cannot be opened: File name too long"),
+        ("nul\0.py", r"nul\x00\.py cannot be opened: .*null.*"),
+    ]:
+        with pytest.raises(TargetUnusable, match=f"^{line}$") as caught:
+            parse(f"{name}:f" if "\0" not in name else name, tmp_path)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_link_has_the_name_of_a_python_file(tmp_path):
+    """What it leads to may be called anything."""
+    (tmp_path / "implementation").write_text("def apply(x, positions): pass\n")
+    (tmp_path / "mine.py").symlink_to("implementation")
+
+    assert offered(look("mine.py:apply", tmp_path)) == {"apply_rotary": set()}
+
+
+def test_a_folder_one_may_not_enter(tmp_path, monkeypatch):
+    """What the system refuses to look at is told in its words."""
+
+    def refused(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", refused)
+    with pytest.raises(TargetUnusable, match=r"^mine\.py cannot be opened: Permission denied$"):
+        parse("mine.py:f", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("claims", "line"),
+    [
+        ("{'base': 10**400}", "PROFILE of mine.py holds `base`, an integer of 1329 bits"),
+        ("{'base': 10**5000}", "PROFILE of mine.py holds `base`, an integer of 16610 bits"),
+        ("{'head_dims': range(2, 10**12, 2)}", "holds `head_dims` of type list and size 4097"),
+        ("{'array': 'n' * 10**7}", "holds `array` of type str and size 10000000 where a text"),
+        ("{'n' * 10**7: 1}", "holds `a claim` of type str and size 10000000 where a text belongs"),
+        ("{str(n): n for n in range(10**6)}", "PROFILE of mine.py makes 1000000 claims"),
+        ("{'dtypes': [[[[['float32']]]]]}", "holds `dtypes` of type list and size 1 where a small"),
+    ],
+)
+def test_claims_of_any_size(tmp_path, claims, line):
+    """A PROFILE that no claim needs is refused in one line."""
+    (tmp_path / "mine.py").write_text(f"PROFILE = {claims}\ndef f(x, positions): pass\n")
+
+    assert line in message("mine.py:f", tmp_path)
+
+
+def test_a_file_that_shadows_a_framework(tmp_path):
+    """A file of that name is told where an import fails for it."""
+    (tmp_path / "torch.py").write_text("def apply(x, positions): pass\n")
+    (tmp_path / "mine.py").write_text("import torch\ntorch.tensor(1)\n")
+
+    assert message("mine.py:f", tmp_path) == (
+        "mine.py raised AttributeError: module 'torch' has no attribute 'tensor' while it was "
+        f"imported (mine.py:2); {tmp_path}/torch.py shadows the package torch: rename it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,7 +297,7 @@ def test_the_current_folder_is_importable_and_left_clean(tmp_path):
 
     assert offered(loaded) == {"apply_rotary": set()}
     assert loaded.profile_mapping is None
-    assert not (tmp_path / "__pycache__").exists()
+    assert list(tmp_path.rglob("__pycache__")) == []
 
 
 def test_a_changed_file_is_read_again(tmp_path):

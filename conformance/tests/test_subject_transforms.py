@@ -156,3 +156,15 @@ def test_a_result_in_out_is_told_apart_from_another_one():
                 assert np.allclose(reply.values[0], turned(X, POSITIONS), atol=1e-5)
                 assert (reply.is_out, reply.outside) == (is_out, False)
                 assert reply.written[0] == (is_out and kind == "self")
+
+
+def test_compiling_leaves_nothing_in_the_folder_for_temporary_files(tmp_path, monkeypatch):
+    """The compiler's folder, which torch makes for code that is never generated, is not left."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR", raising=False)
+    with session("torch_half.py:api", "torch") as subject:
+        for _ in range(2):
+            y, _ = subject.transform("compiled", "apply_rotary", [X, POSITIONS], [C]).values
+            assert np.allclose(y, turned(X, POSITIONS), atol=1e-5)
+
+    assert list(tmp_path.iterdir()) == []

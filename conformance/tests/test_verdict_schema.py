@@ -112,7 +112,10 @@ def test_a_document_has_what_scripts_rely_on():
         "expected": "nan",
         "got": "-inf",
         "budget": None,
+        "off": None,
+        "of": None,
         "script": "print(1)\n",
+        "no_script": "",
     }
 
 
@@ -160,6 +163,8 @@ def put(content, value, *path):
         lambda one: put(one, "ROT 7", "checks", 0, "clause"),
         lambda one: put(one, 1, "extra"),
         lambda one: put(one, 1, "checks", 1, "counterexample", "extra"),
+        lambda one: put(one, 1.5, "checks", 1, "counterexample", "off"),
+        lambda one: drop(one, "checks", 1, "counterexample", "no_script"),
         lambda one: put(one, "urn:other", "schema"),
         lambda one: put(one, [], "verdicts"),
     ],

@@ -147,6 +147,8 @@ class Space:
         Restrict the layouts.
     partial : bool
         Only cases with a tail.
+    usual_base : bool
+        Draw base 10000, which is the default of printed forms, as often as all others together.
     """
 
     values: Sequence[str] = ("normal",)
@@ -161,6 +163,7 @@ class Space:
     strided: bool = False
     layouts: Sequence[bool] | None = None
     partial: bool = False
+    usual_base: bool = False
 
 
 def cases(
@@ -198,7 +201,7 @@ def cases(
         starts=_starts(max(limit - _LONGEST, 0)),
         kinds=st.sampled_from(_patterns(profile, space)),
         layouts=st.sampled_from(layouts),
-        bases=st.sampled_from(_bases(profile, keywords)),
+        bases=st.sampled_from(_bases(profile, keywords, often=space.usual_base)),
         dtypes=st.sampled_from(dtypes),
         values=st.sampled_from(_values(profile, space)),
         strided=st.booleans() if space.strided else st.just(value=False),
@@ -299,7 +302,9 @@ def _values(profile: Profile, space: Space) -> list[str]:
     return values or ["normal"]
 
 
-def _bases(profile: Profile, keywords: frozenset[str]) -> list[float]:
+def _bases(profile: Profile, keywords: frozenset[str], *, often: bool) -> list[float]:
     if "base" not in keywords:
         return [float(profile.base)]
-    return list(dict.fromkeys([float(profile.base), 10000.0, 500000.0, 1000.0, 2.5]))
+    usual, others = 10000.0, [500000.0, 1000.0, 2.5]
+    drawn = list(dict.fromkeys([float(profile.base), usual, *others]))
+    return drawn + [usual] * (len(drawn) - 2) * often

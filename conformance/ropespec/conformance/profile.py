@@ -17,6 +17,8 @@ __all__ = ["ARRAYS", "AXES", "Profile", "ProfileError"]
 ARRAYS = ("numpy", "torch", "jax", "cupy")
 AXES = ("bshd", "bhsd", "sbhd", "shd")
 HEAD_DIMS = (2, 4, 6, 8, 16, 20, 32, 40, 64, 80, 100, 128, 256)
+MOST_HEAD_DIM = 4096
+"""A limit of this suite, which looks at matrices of head_dim by head_dim."""
 INT64_LIMIT = 2**63 - 1
 
 
@@ -79,24 +81,22 @@ class Profile:
         _require_choice("array", self.array, ARRAYS)
         _require_choice("axes", self.axes, AXES)
         _require_integers("head-dim", self.head_dims)
+        if (most := max(self.head_dims)) > MOST_HEAD_DIM:
+            raise ProfileError(f"head-dim must be at most {MOST_HEAD_DIM} here; got {most}")
         for dtype in self.dtypes:
             _require_choice("dtype", dtype, FLOAT_DTYPES)
         if not self.dtypes:
             raise ProfileError("dtype must be given at least once")
-        if isinstance(self.base, bool) or not isinstance(self.base, (int, float)):
-            raise ProfileError(f"base must be a number above 1; got {describe(self.base)}")
-        if not 1.0 < self.base < float("inf"):
-            raise ProfileError(f"base must be a finite number above 1; got {self.base}")
+        object.__setattr__(self, "base", _finite_base(self.base))
         if self.rotary_dim is not None:
             _require_rotary_dim(self.rotary_dim, self.head_dims)
         if self.precision is not None:
             _require_choice("precision", self.precision, tuple(PRECISIONS))
-        if isinstance(self.max_position, bool) or not isinstance(self.max_position, int):
-            raise ProfileError(
-                f"max-position must be an integer; got {describe(self.max_position)}"
-            )
-        if not 1 <= self.max_position <= INT64_LIMIT:
-            raise ProfileError(f"max-position must be in 1..2^63-1; got {self.max_position}")
+        _require_position(self.max_position)
+        for name in ("negative_positions", "shared_positions", "refusals"):
+            _require_flag(name, getattr(self, name))
+        if not isinstance(self.device, (str, type(None))):
+            raise ProfileError(f"device must be a text; got {describe(self.device)}")
 
     @classmethod
     def from_mapping(cls, claims: Mapping[str, Any]) -> "Profile":
@@ -142,6 +142,30 @@ class Profile:
             name: list(value) if isinstance(value, tuple) else value
             for name, value in dataclasses.asdict(self).items()
         }
+
+
+def _finite_base(base: object) -> float:
+    if isinstance(base, bool) or not isinstance(base, (int, float)):
+        raise ProfileError(f"base must be a number above 1; got {describe(base)}")
+    try:
+        found = float(base)
+    except OverflowError:
+        found = float("inf")
+    if not 1.0 < found < float("inf"):
+        raise ProfileError(f"base must be a finite number above 1; got {found}")
+    return found
+
+
+def _require_position(position: object) -> None:
+    if isinstance(position, bool) or not isinstance(position, int):
+        raise ProfileError(f"max-position must be an integer; got {describe(position)}")
+    if not 1 <= position <= INT64_LIMIT:
+        raise ProfileError(f"max-position must be in 1..2^63-1; got {position}")
+
+
+def _require_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ProfileError(f"{name} must be True or False; got {describe(value)}")
 
 
 def _require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:

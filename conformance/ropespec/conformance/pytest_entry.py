@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ropespec.conformance.profile import ARRAYS
+from ropespec.spec.api import FUNCTIONS
 
-__all__ = ["conformance_tests", "target_of"]
+__all__ = ["conformance_tests", "offered_by", "target_of"]
 
 HINT = (
     "the checks run it in a process of its own and must be able to import it: define it at the "
@@ -59,7 +60,8 @@ def conformance_tests(  # keyword-only, and each is an option of the command too
     -------
     callable
         To be assigned to a name that starts with `test`. The id of each test is that of its check.
-        What is not claimed or not offered is skipped with the reason.
+        What is not claimed is skipped with the reason, what is not offered is no test. The verdict
+        and the diagnosis stand at the end of the run.
 
     Raises
     ------
@@ -71,17 +73,47 @@ def conformance_tests(  # keyword-only, and each is an option of the command too
         If `only` names nothing.
     """
     # `import ropespec.conformance` stays quick, and needs no pytest.
-    from ropespec.conformance.pytest_function import test_function  # noqa: PLC0415  # see above
+    from ropespec.conformance.pytest_function import (  # noqa: PLC0415  # see above
+        Place,
+        Subject,
+        test_function,
+    )
+    from ropespec.conformance.runner import Plan  # noqa: PLC0415  # see above
 
     frame = inspect.currentframe()
-    caller = frame.f_back.f_globals if frame is not None and frame.f_back is not None else {}
-    return test_function(
-        target_of(apply, caller),
+    caller = frame.f_back if frame is not None else None
+    names = caller.f_globals if caller is not None else {}
+    place = (
+        Place(caller.f_code.co_filename, caller.f_lineno) if caller is not None else Place("", 1)
+    )
+    subject = Subject(
+        target_of(apply, names),
         {"interleaved": interleaved} | claims,
         timeout,
-        seed=seed,
-        full=full,
-        only=tuple(only),
+        Plan(seed=seed, full=full, only=tuple(only)),
+        offered_by(apply),
+    )
+    return test_function(subject, place)
+
+
+def offered_by(apply: object) -> frozenset[str] | None:
+    """Return the functions of the API that an implementation offers, without loading it anew.
+
+    Parameters
+    ----------
+    apply : object
+        What `conformance_tests` was given.
+
+    Returns
+    -------
+    frozenset of str or None
+        None where nobody knows before it is loaded: for a name, and for a class.
+    """
+    if isinstance(apply, (str, type)):
+        return None
+    known = (name for names in FUNCTIONS.values() for name in names)
+    return frozenset(name for name in known if callable(getattr(apply, name, None))) or frozenset(
+        {"apply_rotary"}
     )
 
 

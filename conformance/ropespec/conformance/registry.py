@@ -37,8 +37,9 @@ class Check:
         The mistake it is looking for, in one sentence.
     needs : tuple of str
         API functions the subject must offer.
-    properties : tuple of str
-        Properties P- of the documents that it covers.
+    names : tuple of str
+        Ids of the documents (F-, E-, P-) whose statement it looks at: were one of them wrong, it
+        would fail.
     space : Space
         What its cases are drawn from.
     judge : callable
@@ -57,7 +58,7 @@ class Check:
     clause: str
     sentence: str
     needs: tuple[str, ...]
-    properties: tuple[str, ...]
+    names: tuple[str, ...]
     space: Space
     judge: Judge
     applies: Applies
@@ -95,7 +96,7 @@ def check(
     sentence: str,
     *,
     needs: tuple[str, ...] = ("apply_rotary",),
-    properties: tuple[str, ...] = (),
+    names: tuple[str, ...] = (),
     space: Space = Space(),  # noqa: B008  # frozen
     applies: Applies = _always,
     share: float = 1.0,
@@ -112,7 +113,7 @@ def check(
         One word that tells it from other checks of the clause.
     sentence : str
         The mistake it is looking for.
-    needs, properties, space, applies, share, explain, general
+    needs, names, space, applies, share, explain, general
         See `Check`.
     """
 
@@ -121,7 +122,7 @@ def check(
         if id_ in _registered:
             raise ValueError(f"check ids must be unique; {id_} is registered twice")
         _registered[id_] = Check(
-            id_, clause, sentence, needs, properties, space, judge, applies, share, explain, general
+            id_, clause, sentence, needs, names, space, judge, applies, share, explain, general
         )
         return judge
 

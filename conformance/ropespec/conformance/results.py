@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from ropespec.conformance.evidence.draft import Draft
 from ropespec.conformance.judge.precision import PRECISIONS
 
 __all__ = ["OVERDUE", "CheckResult", "Counterexample", "Diagnosis", "Status", "Verdict"]
@@ -44,7 +45,14 @@ class Counterexample:
     expected, got, budget : float or None
         The exact value there, the subject's, and the largest error allowed.
     script : str
-        A short Python script that shows it with NumPy and the subject alone.
+        A short Python script that shows it with NumPy and the subject alone; empty unless it was
+        run and did.
+    off, of : int or None
+        How many elements exceed their budget, and of how many; None where none were counted.
+    no_script : str
+        Why there is no script; empty where there is one.
+    drafts : tuple of Draft
+        Scripts that may show it, and were not run yet; see `report.proof`.
     """
 
     case: dict[str, Any]
@@ -53,7 +61,11 @@ class Counterexample:
     expected: float | None
     got: float | None
     budget: float | None
-    script: str
+    script: str = ""
+    off: int | None = None
+    of: int | None = None
+    no_script: str = ""
+    drafts: tuple[Draft, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, configuration, given, seed, settings, target
 
 from ropespec.conformance.case import Case, cases
-from ropespec.conformance.evidence import counterexample
+from ropespec.conformance.evidence.counterexample import counterexample
 from ropespec.conformance.identify import Diagnosis, diagnose, identify
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.registry import Check, all_checks
@@ -34,7 +34,7 @@ from ropespec.conformance.subject.session import (
 from ropespec.conformance.trial import FLUSHED, Trial, Unfit
 from ropespec.spec import CHAPTERS, clauses
 
-__all__ = ["Plan", "explained", "run", "run_check", "select"]
+__all__ = ["Plan", "explained", "lost", "run", "run_check", "select"]
 
 EXAMPLES = 24
 EXAMPLES_COMPILED = 10  # where every new shape is compiled, cases are dear
@@ -176,7 +176,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     results: list[CheckResult] = []
     for index, item in enumerate(checks):
         late = time.perf_counter() - began > plan.deadline
-        if reason := _overdue(plan) if late else _lost(results):
+        if reason := _overdue(plan) if late else lost(results):
             result = _result(item, Status.SKIP, message=reason)
         else:
             result = run_check(item, trial, plan)
@@ -196,8 +196,8 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     return replace(explained(session, verdict), duration=time.perf_counter() - began)
 
 
-def _lost(results: Sequence[CheckResult]) -> str:
-    """Say why nothing more is asked of a subject that was lost again and again."""
+def lost(results: Sequence[CheckResult]) -> str:
+    """Say why nothing more is asked of a subject that was lost again and again; empty if it is."""
     lost = [one.id for one in results if one.status in (Status.CRASH, Status.TIMEOUT)]
     return f"not run: the subject was lost in {', '.join(lost)}" if len(lost) >= FATAL_LIMIT else ""
 
@@ -355,7 +355,7 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
             examples=log.judged,
             worst=outcome.ratio,
             message=outcome.message,
-            counterexample=counterexample(trial.session, case, outcome),
+            counterexample=counterexample(trial, item.judge, case, outcome),
             general=item.general or outcome.general,
         )
         return _replayed(item, trial, case, found)
@@ -368,7 +368,7 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
         status,
         examples=log.judged,
         message=f"{raised}{outcome.message}{detail}",
-        counterexample=counterexample(trial.session, case, None),
+        counterexample=counterexample(trial, item.judge, case, outcome),
     )
     return _replayed(item, trial, case, found)
 
@@ -386,7 +386,8 @@ def _replayed(item: Check, trial: Trial, case: Case, found: CheckResult) -> Chec
     assert found.counterexample is not None
     first, line_break, rest = found.message.partition("\n")
     first += "; on a fresh instance it passes: a call before it is to blame"
-    alone = replace(found.counterexample, script="")  # it would show what is right
+    # A script would show what is right.
+    alone = replace(found.counterexample, drafts=(), no_script="a call before it is to blame")
     message = first + line_break + rest
     return replace(found, message=message, counterexample=alone, stateful=True)
 

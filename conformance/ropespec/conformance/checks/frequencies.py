@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.literal import FEW, NEAR_SPACE, Forms
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
-    NEAR,
+    as_i,
     basis,
     called,
     negative_positions,
 )
+from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.budget import Machine, angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
@@ -26,6 +28,9 @@ from ropespec.reference import frequencies as literal
 __all__ = ["table_allowed"]
 
 Float = NDArray[np.float64]
+
+EXACT = 2**53
+"""Positions below which neighbours are two numbers in float64."""
 
 
 def inv_freq_allowed(dim: int, base: float, dtype: str, machine: Machine) -> Float:
@@ -62,7 +67,7 @@ def table_allowed(
     "even",
     "An odd or empty dimension gives a vector instead of an error.",
     needs=("inv_freq",),
-    properties=("P-46",),
+    names=("F-020", "E-44", "P-46"),
     applies=lambda trial: None if trial.profile.refusals else "refusals not claimed",
 )
 def even(trial: Trial, case: Case) -> Finding:
@@ -85,7 +90,7 @@ def even(trial: Trial, case: Case) -> Finding:
     "value",
     "Base, exponent, index or denominator of the frequencies is wrong.",
     needs=("inv_freq",),
-    properties=("P-01", "P-47"),
+    names=("F-001", "F-005", "F-015", "E-23", "E-26", "E-34", "E-45", "P-01"),
 )
 def inv_freq(trial: Trial, case: Case) -> Finding:
     """theta_i = base^(-2i/d)."""
@@ -95,6 +100,20 @@ def inv_freq(trial: Trial, case: Case) -> Finding:
     allowed = inv_freq_allowed(case.head_dim, case.base, reply.dtypes[0], trial.machine)
     finding = compare(reply.values[0], exact, allowed, name="inv_freq")
     return finding.after(Call("inv_freq", (case.head_dim,), keywords))
+
+
+@check(
+    "FREQ-2",
+    "reference",
+    "The frequencies agree with the judge but not with the formula as the documents print it.",
+    needs=("inv_freq",),
+    names=("F-001", "P-47"),
+    share=FEW,
+)
+def inv_freq_reference(trial: Trial, case: Case) -> Finding:
+    """Inv_freq equals that of the literal NumPy reference."""
+    literal_form = literal.inv_freq(case.head_dim, **based(case.base))
+    return _agrees(trial, case, [literal_form])
 
 
 def _speeds(trial: Trial, case: Case, steps: int) -> tuple[Float, Float, Call]:
@@ -122,7 +141,7 @@ def _speeds(trial: Trial, case: Case, steps: int) -> tuple[Float, Float, Call]:
     "FREQ-2",
     "read-off",
     "The pairs turn by other angles per position than base^(-2i/rotary_dim).",
-    properties=("P-01",),
+    names=("F-001", "E-26", "E-45", "P-01"),
     space=Space(positions=("repeated",), max_position=1),
 )
 def read_off(trial: Trial, case: Case) -> Finding:
@@ -142,13 +161,17 @@ def read_off(trial: Trial, case: Case) -> Finding:
     "conventions",
     "The frequencies are those of another index: from 1, or of step 2 taken twice.",
     needs=("inv_freq",),
-    properties=("P-02",),
+    names=("F-002", "F-003", "F-004", "F-011", "F-012", "E-36", "P-02"),
 )
 def conventions(trial: Trial, case: Case) -> Finding:
-    """The 0-based, 1-based and step-2 formulas give one vector, the one that is returned."""
-    dim, base = case.head_dim, case.base
-    labelled = (literal.theta_one_based(dim, base), literal.theta_step2(dim, base))
-    return _agrees(trial, case, [np.array(list(form.values())) for form in labelled])
+    """theta_1, ..., theta_{d/2} and theta_0, theta_2, ..., theta_{d-2} are what is returned."""
+    dim, base = case.head_dim, based(case.base)
+    one_based, step2 = literal.theta_one_based(dim, **base), literal.theta_step2(dim, **base)
+    labels = literal.even_indices(dim).tolist()
+    if len(one_based) != len(step2) or len(step2) != len(labels):
+        raise ValueError("the labels of the reference are not those of dim/2 frequencies")
+    forms = [[one_based[j // 2 + 1] for j in labels], [step2[j] for j in labels]]
+    return _agrees(trial, case, [np.array(form) for form in forms])
 
 
 @check(
@@ -156,12 +179,16 @@ def conventions(trial: Trial, case: Case) -> Finding:
     "code-forms",
     "The code form is another function: a logarithm to another base, or a lost minus.",
     needs=("inv_freq",),
-    properties=("P-02", "P-03"),
+    names=(
+        *("F-006", "F-007", "F-008", "F-009", "F-010", "F-013", "F-014", "E-37", "P-02", "P-03"),
+    ),
 )
 def code_forms(trial: Trial, case: Case) -> Finding:
-    """The four code lines of the documents give the vector that is returned."""
-    forms = (literal.theta_from_arange, literal.theta_llama, literal.theta_pow, literal.div_term)
-    return _agrees(trial, case, [form(case.head_dim, case.base) for form in forms])
+    """The four code lines of the documents, and e^(x ln a), give the vector that is returned."""
+    lines = (literal.theta_from_arange, literal.theta_llama, literal.theta_pow, literal.div_term)
+    forms = [form(case.head_dim, **based(case.base)) for form in lines]
+    exponents = -2 * np.arange(case.head_dim // 2) / case.head_dim
+    return _agrees(trial, case, [*forms, literal.pow_via_exp(case.base, exponents)])
 
 
 def _agrees(trial: Trial, case: Case, forms: list[Float]) -> Finding:
@@ -177,13 +204,13 @@ def _agrees(trial: Trial, case: Case, forms: list[Float]) -> Finding:
     "FREQ-5",
     "order",
     "The frequencies are reversed or rotated: the first pair is not the fastest.",
-    properties=("P-41",),
+    names=("F-021", "P-41"),
     space=Space(positions=("repeated",), max_position=1, min_dim=4),
 )
 def order(trial: Trial, case: Case) -> Finding:
     """Component 0 turns by 1 radian per position, the last one by base^(-(d-2)/d)."""
     got, allowed, call = _speeds(trial, case, 1)
-    theta = oracle.frequencies(case.dim, case.base)
+    theta = literal.inv_freq(case.dim, **based(case.base))  # within 1e-15, below what is allowed
     ends = [0, -1]
     return compare(
         got[ends],
@@ -198,6 +225,7 @@ def order(trial: Trial, case: Case) -> Finding:
     "FREQ-6",
     "neighbours",
     "Neighbouring positions give the same angle: positions are rounded to few bits.",
+    names=("F-019",),
     space=Space(values=("normal",), positions=("arange",)),
     share=2.0,
 )
@@ -216,7 +244,11 @@ def neighbours(trial: Trial, case: Case) -> Finding:
     cosine = (turned[0] * turned[1]).sum(axis=-1)
     allowed = bounds[0] + bounds[1] + bounds[0] * bounds[1]
     message = f"positions {m} and {m + 1} are not one radian apart in the fastest pair"
-    wanted = np.full(cosine.shape, np.cos(1.0))
+    step = 1.0
+    if m < EXACT:
+        here, there = literal.angles([m, m + 1], literal.inv_freq(2))
+        step = float((there - here)[0])
+    wanted = np.full(cosine.shape, np.cos(step))
     return compare(cosine, wanted, allowed, name="cos", message=message).after(call)
 
 
@@ -224,6 +256,7 @@ def neighbours(trial: Trial, case: Case) -> Finding:
     "FREQ-6",
     "negative",
     "Negative positions are clamped, wrapped as unsigned, or taken without their sign.",
+    names=("F-019",),
     space=Space(values=("normal",), positions=("arange", "ragged", "spread")),
     applies=negative_positions,
 )
@@ -250,23 +283,73 @@ def negative(trial: Trial, case: Case) -> Finding:
 
 
 @check(
+    "FREQ-6",
+    "forms",
+    "One integer, a list of them or an empty one are other positions than an array of them.",
+    needs=("angles",),
+    names=("F-019",),
+    space=Space(positions=("arange", "negative"), max_position=2**20),
+    share=FEW,
+)
+def position_forms(trial: Trial, case: Case) -> Finding:
+    """A Python integer and nested lists, which the reference takes, are positions of arrays."""
+    positions, theta = case.make_positions(), _theta(trial, case)
+    findings = []
+    for where, written in (
+        (positions, positions.tolist()),
+        (positions[:1, 0], [int(positions[0, 0])]),
+        (positions[0, 0], int(positions[0, 0])),
+        (positions[:0, 0], []),
+    ):
+        expected = literal.angles(written, theta)
+        findings.append(_products(trial, np.asarray(where), theta, expected))
+    return worst(*findings)
+
+
+@check(
     "FREQ-7",
     "value",
     "The angles are not positions times inv_freq, or the axes are swapped.",
     needs=("angles",),
-    properties=("P-47",),
+    names=("F-017",),
     space=Space(max_position=2**20),
 )
 def angles(trial: Trial, case: Case) -> Finding:
     """m * theta_i, one product each."""
     positions = case.make_positions()
-    dtype = "float32" if trial.profile.array == "jax" else "float64"
-    theta = oracle.frequencies(case.head_dim, case.base).astype(dtype)
-    reply = trial.call("angles", (positions, theta))
+    theta = _theta(trial, case)
     exact = positions.astype(np.float64)[..., None] * theta.astype(np.float64)
+    return _products(trial, positions, theta, exact)
+
+
+@check(
+    "FREQ-7",
+    "reference",
+    "The angles agree with the judge but not with the formula as the documents print it.",
+    needs=("angles",),
+    names=("F-017", "P-47"),
+    space=Space(max_position=2**20),
+    share=FEW,
+)
+def angles_reference(trial: Trial, case: Case) -> Finding:
+    """Angles equal those of the literal NumPy reference."""
+    positions, theta = case.make_positions(), _theta(trial, case)
+    return _products(trial, positions, theta, literal.angles(positions, theta))
+
+
+def _theta(trial: Trial, case: Case) -> NDArray[np.floating]:
+    """Return frequencies in a dtype that the framework has."""
+    dtype = "float32" if trial.profile.array == "jax" else "float64"
+    return oracle.frequencies(case.head_dim, case.base).astype(dtype)
+
+
+def _products(
+    trial: Trial, positions: NDArray[np.int64], theta: NDArray[np.floating], expected: Float
+) -> Finding:
+    reply = trial.call("angles", (positions, theta))
     unit = UNIT_ROUNDOFF[reply.dtypes[0]]
     # One rounding of the product, and one of a position too large for the dtype.
-    finding = compare(reply.values[0], exact, 2.01 * unit * np.abs(exact), name="angles")
+    finding = compare(reply.values[0], expected, 2.01 * unit * np.abs(expected), name="angles")
     return finding.after(Call("angles", (positions, theta)))
 
 
@@ -274,7 +357,7 @@ def angles(trial: Trial, case: Case) -> Finding:
     "FREQ-8",
     "twice",
     "The two members of a pair are turned by different angles: a table of the other layout.",
-    properties=("P-39",),
+    names=("F-018", "E-10", "P-17"),
     space=Space(values=("normal",), positions=("repeated",), min_dim=4),
 )
 def twice(trial: Trial, case: Case) -> Finding:
@@ -298,16 +381,70 @@ def twice(trial: Trial, case: Case) -> Finding:
 
 
 @check(
+    "FREQ-8",
+    "forms",
+    "The table lists an angle for the other layout, or doubles its value instead of listing it.",
+    names=("F-018", "E-10", "P-39"),
+    space=NEAR_SPACE,
+    share=FEW,
+    general=True,
+)
+def listed_twice(trial: Trial, case: Case) -> Finding:
+    """x cos a + (i x) sin a is what comes back, a = m theta_i listed for both members of a pair."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    found = beside(trial, case, x, positions)
+    angle = literal.angles(positions, literal.inv_freq(case.dim, **based(case.base)))
+    name = "duplicate_interleaved" if case.interleaved else "duplicate_half"
+    twice = getattr(literal, name)(angle)[..., np.newaxis, :]
+    wide = x.astype(np.float64)
+    made = wide[..., : case.dim] * np.cos(twice) + as_i(wide, case)[..., : case.dim] * np.sin(twice)
+    seen = Forms("a rotated vector", found.call)
+    part = np.s_[..., : case.dim]
+    seen.add(f"frequencies.{name}", found.y[part], made, found.exact.allowed[part])
+    return seen.finding()
+
+
+@check(
     "FREQ-9",
     "value",
     "cos and sin are swapped, made from rounded angles, or lose accuracy with the position.",
     needs=("cos_sin",),
-    properties=("P-06", "P-47"),
+    names=("P-06",),
     share=2.0,
 )
 def cos_sin(trial: Trial, case: Case) -> Finding:
     """Cos and sin of m theta_i, at any position."""
     positions = case.make_positions()
+    exact = oracle.cos_sin(positions, case.head_dim, case.base)
+    return _both_tables(trial, case, positions, exact)
+
+
+@check(
+    "FREQ-9",
+    "reference",
+    "cos and sin agree with the judge but not with the formula as the documents print it.",
+    needs=("cos_sin",),
+    names=("F-198", "P-47"),
+    space=Space(max_position=NEAR),
+    share=FEW,
+)
+def cos_sin_reference(trial: Trial, case: Case) -> Finding:
+    """Cos and sin equal those of the literal NumPy reference."""
+    positions = case.make_positions()
+    exact = literal.cos_sin(positions, case.head_dim, **based(case.base))
+    own = table_allowed(positions, case.head_dim, case.base, *LITERAL)
+    return _both_tables(trial, case, positions, exact, own)
+
+
+def _both_tables(
+    trial: Trial,
+    case: Case,
+    positions: NDArray[np.int64],
+    expected: tuple[Float, Float],
+    more: Float | float = 0.0,
+) -> Finding:
+    """Compare both tables; `more` is what the expected values may be off by."""
     keywords = {"base": case.base}
     reply = trial.call("cos_sin", (positions, case.head_dim), keywords)
     call = Call("cos_sin", (positions, case.head_dim), keywords)
@@ -317,9 +454,8 @@ def cos_sin(trial: Trial, case: Case) -> Finding:
     dtype = reply.dtypes[0]
     precision = trial.loosest(dtype)
     allowed = table_allowed(positions, case.head_dim, case.base, precision, dtype, trial.machine)
-    exact = oracle.cos_sin(positions, case.head_dim, case.base)
-    for name, got, wanted in zip(("cos", "sin"), reply.values, exact, strict=True):
-        findings.append(compare(got, wanted, allowed, name=name))
+    for name, got, wanted in zip(("cos", "sin"), reply.values, expected, strict=True):
+        findings.append(compare(got, wanted, allowed + more, name=name))
     return worst(*findings).after(call)
 
 
@@ -328,7 +464,7 @@ def cos_sin(trial: Trial, case: Case) -> Finding:
     "addition",
     "cos and sin belong to different angles: the addition formulas fail.",
     needs=("cos_sin",),
-    properties=("P-48",),
+    names=("F-112", "P-48"),
     space=Space(positions=("arange", "ragged", "spread")),
 )
 def addition(trial: Trial, case: Case) -> Finding:

@@ -21,7 +21,7 @@ __all__: list[str] = []
     "JDG-1",
     "reference",
     "The result agrees with the judge but not with the formula as the documents print it.",
-    properties=("P-47",),
+    names=("P-47",),
     space=Space(values=("normal", "heavy"), positions=("arange", "ragged", "negative", "spread")),
     general=True,
 )
@@ -80,7 +80,7 @@ def _overran(trial: Trial, case: Case, best: Precision, finding: Finding) -> str
     "JDG-3",
     "precision",
     "Positions, frequencies, angles, tables or products have fewer bits than they may.",
-    properties=("P-47",),
+    names=(),
     space=Space(values=EVERYTHING, positions=("arange", "spread", "repeated")),
     share=3.0,
     explain=_name_the_class,

@@ -1,11 +1,23 @@
 """Checks of the chapter `parallelism`: what is divided, reordered or packed keeps its positions."""
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.attention.common import (
+    Inputs,
+    attend,
+    by_reference,
+    call_attention,
+    inputs,
+)
+from ropespec.conformance.checks.literal import FEW
 from ropespec.conformance.checks.rotation.common import alike
-from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.checks.shared import NEAR
+from ropespec.conformance.judge.bounds import Bounded
+from ropespec.conformance.judge.finding import Finding, compare, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 
@@ -42,6 +54,7 @@ def _striped(tokens: int) -> list[Positions]:
     "PAR-1",
     "shards",
     "A shard of the sequence is turned by positions counted within the shard.",
+    names=("F-019",),
     space=Space(values=("normal",), min_seq=2, positions=("arange", "shuffled", "negative")),
 )
 def shards(trial: Trial, case: Case) -> Finding:
@@ -108,6 +121,50 @@ def documents(trial: Trial, case: Case) -> Finding:
     alone = _in_parts(trial, case, x, positions, [first, rest])
     message = "documents packed in one row are not turned as each is alone"
     return alike(trial, case, x, positions, y, alone, message)
+
+
+@check(
+    "PAR-4",
+    "attention",
+    "Packed documents see each other, or their scores depend on where in the row they lie.",
+    needs=("attention",),
+    names=("P-12",),
+    space=Space(positions=("arange",), min_seq=5, max_position=NEAR, max_dim=64),
+    applies=lambda trial: None if trial.profile.max_position >= 32 else "position 32 not claimed",
+    share=FEW,
+)
+def packed_attention(trial: Trial, case: Case) -> Finding:
+    """With a mask that keeps documents apart, each is what the reference gives for it alone.
+
+    Whether its positions begin at 0 or go on from the document before makes no difference.
+    """
+    document = np.repeat([0, 1], [case.seq // 2, case.seq - case.seq // 2])
+    goes_on = np.arange(case.seq, dtype=np.int64)
+    restarts = goes_on - np.where(document == 1, case.seq // 2, 0)
+    given = inputs(case, keys=case.seq)
+    mask = document[:, None] == document[None, :]
+    findings = []
+    for row in (restarts, goes_on):
+        where = np.broadcast_to(row, (case.batch, case.seq)).copy()
+        packed = dataclasses.replace(given, m=where, n=where, mask=mask)
+        asked = call_attention(trial, case, packed)
+        if asked.problem:
+            return asked.problem
+        alone = [_alone(trial, case, packed, np.flatnonzero(document == one)) for one in (0, 1)]
+        output = Bounded(*(np.concatenate(parts, axis=1) for parts in zip(*alone, strict=True)))
+        message = "packed documents with a mask between them do not attend as each does alone"
+        found = compare(asked.output, output.value, output.allowed, name="output", message=message)
+        findings.append(found.after(asked.call))
+    return worst(*findings)
+
+
+def _alone(trial: Trial, case: Case, packed: Inputs, tokens: Positions) -> Bounded:
+    """Return the output of one document by the reference, counted from 0."""
+    where = np.broadcast_to(np.arange(len(tokens)), (case.batch, len(tokens))).astype(np.int64)
+    one = Inputs(packed.q[:, tokens], packed.k[:, tokens], packed.v[:, tokens], where, where)
+    alone = by_reference(trial, case, one).output
+    far = attend(trial, case, packed).output.allowed[:, tokens]
+    return Bounded(alone.value, alone.allowed + far)
 
 
 @check(

@@ -1,20 +1,26 @@
 """Checks of the chapter `projection`: queries, keys and values (PROJ-1 to PROJ-5)."""
 
-from typing import Any
+import dataclasses
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import NEAR, called
+from ropespec.conformance.checks.literal import FEW, Forms, first, places, token
 from ropespec.conformance.checks.shared import (
     LITERAL,
+    NEAR,
     against,
     answer,
     as_claimed,
+    based,
+    beside,
+    conventions,
     draw,
     rules,
+    takes_rotary_dim,
     turn,
 )
 from ropespec.conformance.judge import oracle
@@ -24,6 +30,7 @@ from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.rotation import pairs_of
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
+from ropespec.reference import frequencies, projection
 
 __all__: list[str] = []
 
@@ -50,8 +57,8 @@ def _side(function: str, word: str, other: str) -> None:
     ) -> tuple[NDArray[Any], tuple[NDArray[Any], ...], Finding | None, Call]:
         positions = case.make_positions()
         x, weight = _inputs(case)
-        keywords = {"interleaved": case.interleaved, "base": case.base}
         arrays = (x, as_claimed(trial, positions), weight)
+        keywords = conventions(trial, case, function)
         reply = trial.call(function, arrays, keywords)
         call = Call(function, arrays, keywords)
         problem = answer(reply, call, dtypes=(case.dtype,))
@@ -59,36 +66,53 @@ def _side(function: str, word: str, other: str) -> None:
 
     def exact(arrays: tuple[NDArray[Any], ...], case: Case, allowed: Rules) -> Bounded:
         x, positions, weight = arrays
-        return project_rotated(
-            x, positions, weight, allowed, interleaved=case.interleaved, base=case.base
-        )
+        return project_rotated(x, positions, weight, allowed, **case.keywords)
 
     @check(
         "PROJ-1",
         word,
         f"The {word} is turned before it is projected, not turned, or turned unlike the {other}.",
         needs=(function,),
-        properties=("P-30",),
+        names=(*_NAMES[word], "P-30"),
     )
     def value(trial: Trial, case: Case) -> Finding:
         got, arrays, problem, call = asked(trial, case)
         return problem or against(got, exact(arrays, case, rules(trial, case.dtype)), call)
 
     @check(
+        "ROT-14",
+        word,
+        f"The tail of a projected {word} is rotated, or the frequencies are those of the head.",
+        needs=(function,),
+        space=Space(max_position=NEAR, max_dim=64, partial=True, min_dim=4),
+        applies=takes_rotary_dim(function),
+        share=FEW,
+    )
+    def with_tail(trial: Trial, case: Case) -> Finding:
+        """R_m W x with R_m on the first rotary_dim components, by the reference."""
+        return against_reference(trial, case)
+
+    @check(
         "PROJ-1",
         f"reference-{word}",
         f"The {word} agrees with the judge but not with the formula as the documents print it.",
         needs=(function,),
-        properties=("P-47",),
-        space=Space(max_position=NEAR),
+        names=(*_NAMES[word], "P-47"),
+        space=Space(max_position=NEAR, max_dim=64),
+        share=0.5,
     )
     def against_reference(trial: Trial, case: Case) -> Finding:
         got, arrays, problem, call = asked(trial, case)
         if problem:
             return problem
         x, positions, weight = arrays
+        keywords = {**based(case.base), "rotary_dim": case.rotary_dim}
         literal = getattr(reference, function)(
-            x.astype(np.float64), positions, weight.astype(np.float64), **call.keywords
+            x.astype(np.float64),
+            positions,
+            weight.astype(np.float64),
+            interleaved=case.interleaved,
+            **keywords,
         )
         own, theirs = (
             exact(arrays, case, one).allowed for one in (rules(trial, case.dtype), LITERAL)
@@ -97,8 +121,56 @@ def _side(function: str, word: str, other: str) -> None:
         return against(got, Bounded(literal, own + theirs), call, message=message)
 
 
+_NAMES = {"query": ("F-078", "F-081", "F-087"), "key": ("F-082", "F-083", "F-087", "E-03")}
 _side("project_query", "query", "key")
 _side("project_key", "key", "query")
+
+
+@check(
+    "PROJ-1",
+    "forms",
+    "A printed form of f_q in two dimensions gives another pair: a sign, a row for a column.",
+    needs=("project_query",),
+    names=("F-079", "F-081", "F-082", "F-085", "F-086", "F-087", "F-090", "E-38", "E-39", "E-46"),
+    space=Space(max_position=NEAR, max_dim=64),
+    share=FEW,
+)
+def forms(trial: Trial, case: Case) -> Finding:
+    """(W x) e^{ⅈmθ_i}, R W x, the row (W x)^T R^T and the dense R_m (W x) are what comes back."""
+    positions = case.make_positions()
+    x, weight = _inputs(case)
+    arrays = (x, as_claimed(trial, positions), weight)
+    keywords = conventions(trial, case, "project_query")
+    reply, call = (
+        trial.call("project_query", arrays, keywords),
+        Call("project_query", arrays, keywords),
+    )
+    if problem := answer(reply, call, dtypes=(case.dtype,)):
+        return problem
+    own, theirs = (
+        project_rotated(x, positions, weight, one, **case.keywords)
+        for one in (rules(trial, case.dtype), LITERAL)
+    )
+    if reply.values[0].shape != own.value.shape:
+        return against(reply.values[0], own, call)
+    got, bound = reply.values[0].astype(np.float64), own.allowed + theirs.allowed
+    theta = frequencies.inv_freq(case.dim, **based(case.base))
+    seen = Forms("the projected and rotated pair", call)
+    members = pairs_of(np.arange(case.head_dim), case.dim, interleaved=case.interleaved)
+    for row, where, head, i in places(case):
+        here, pair = (row, where, head), [int(side[i]) for side in members]
+        W, m = weight[head].astype(np.float64), int(positions[row, where])
+        one, y, off = x[row, where].astype(np.float64), got[here][pair], bound[here][pair]
+        two = (one, m, W[pair], float(theta[i]))
+        seen.add("projection.f_complex", complex(*y), projection.f_complex(*two), off.max())
+        seen.add("projection.f_matrix", y, projection.f_matrix(*two), off)
+        seen.add("projection.f_row", y[None], projection.f_row(*two), off[None])
+    dense = projection.f_dense(
+        one, m, W[: case.dim], interleaved=case.interleaved, **based(case.base)
+    )
+    part = np.s_[: case.dim]
+    seen.add("projection.f_dense", got[here][part], dense, bound[here][part])
+    return seen.finding()
 
 
 def _value(
@@ -114,7 +186,7 @@ def _value(
     "value",
     "The value is turned by its position, or its odd component is refused or lost.",
     needs=("project_value",),
-    properties=("P-34",),
+    names=("F-080", "F-160", "E-38", "P-34"),
 )
 def value(trial: Trial, case: Case) -> Finding:
     """f_v = W x at every position; the same x in every row gives the same value."""
@@ -131,18 +203,26 @@ def value(trial: Trial, case: Case) -> Finding:
     "reference",
     "The value agrees with the judge but not with the formula as the documents print it.",
     needs=("project_value",),
-    properties=("P-47",),
+    names=("F-080", "E-08", "P-47"),
 )
 def value_reference(trial: Trial, case: Case) -> Finding:
-    """Project_value equals that of the literal NumPy reference."""
+    """Project_value equals that of the literal NumPy reference, and f_v of a token anywhere."""
     x, weight = _inputs(case)
     got, problem, call = _value(trial, case, x, weight)
     if problem:
         return problem
-    literal = reference.project_value(x.astype(np.float64), weight.astype(np.float64))
+    wide, matrix = x.astype(np.float64), weight.astype(np.float64)
+    literal = reference.project_value(wide, matrix)
     own, theirs = (project(x, weight, one).allowed for one in (rules(trial, case.dtype), LITERAL))
     message = "the value differs from the literal reference"
-    return against(got, Bounded(literal, own + theirs), call, message=message)
+    whole = against(got, Bounded(literal, own + theirs), call, message=message)
+    if got.shape != literal.shape:
+        return whole
+    row, where, head, _ = places(case)[-1]
+    form = projection.f_v(wide[row, where], 1000 + case.seed, matrix[head])
+    message = "the value of a token is not W_v x, whatever its position"
+    one = Bounded(form, (own + theirs)[row, where, head])
+    return first(whole, against(got[row, where, head], one, call, name="f_v", message=message))
 
 
 @check(
@@ -150,6 +230,7 @@ def value_reference(trial: Trial, case: Case) -> Finding:
     "components",
     "The weight is transposed, or heads and components are mixed up.",
     needs=("project_value",),
+    names=("F-084",),
     space=Space(min_dim=2),
 )
 def components(trial: Trial, case: Case) -> Finding:
@@ -161,14 +242,18 @@ def components(trial: Trial, case: Case) -> Finding:
     got, problem, call = _value(trial, case, x, weight)
     wide = np.tensordot(x.astype(np.float64), weight.astype(np.float64), axes=(-1, -1))
     message = "component j of head h is not row j of weight[h] times x"
-    return problem or against(got, Bounded(wide, np.zeros_like(wide)), call, message=message)
+    if problem or got.shape != wide.shape:
+        return problem or against(got, Bounded(wide, np.zeros_like(wide)), call)
+    row, where, head, _ = places(case)[-1]
+    wide[row, where, head] = projection.project(weight[head], x[row, where])
+    return against(got, Bounded(wide, np.zeros_like(wide)), call, message=message)
 
 
 @check(
     "PROJ-4",
     "folded",
     "Turning the projected vector is not turning the columns of the weight: the map is not linear.",
-    properties=("P-30",),
+    names=("F-088", "P-30"),
     space=Space(values=("normal", "ones")),
     general=True,
 )
@@ -183,18 +268,30 @@ def folded(trial: Trial, case: Case) -> Finding:
     ]
     projected = x[0] * columns[0] + x[1] * columns[1]
     inputs = [part.astype(case.numpy_dtype) for part in (projected, *columns)]
-    outputs = [trial.rotate(case, part, positions) for part in inputs]
-    call = called(case, inputs[0], positions)
+    found = beside(trial, case, inputs[0], positions)
+    outputs = [found.y, *(trial.rotate(case, part, positions) for part in inputs[1:])]
+    call = found.call
     bounds = [
         rounding_allowed(
             part, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
         )
         for part in inputs
     ]
-    got, first, second = (y.astype(np.float64) for y in outputs)
+    got, one, two = (y.astype(np.float64) for y in outputs)
     allowed = bounds[0] + abs(x[0]) * bounds[1] + abs(x[1]) * bounds[2]
     message = "R_m (W x) is not (R_m W) x"
-    return compare(got, x[0] * first + x[1] * second, allowed, message=message).after(call)
+    law = compare(got, x[0] * one + x[1] * two, allowed, message=message).after(call)
+    at = places(case)[-1][:3]
+    weight = np.stack([column[at][: case.dim] for column in columns], axis=-1)
+    t, seen = token(case, inputs[0], found, positions), Forms("R_m W x", call)
+    keywords: dict[str, Any] = {"interleaved": case.interleaved, **based(case.base)}
+    for name, form in (
+        ("f_dense", projection.f_dense(x, t.m, weight, **keywords)),
+        ("f_projected", projection.f_projected(t.x, t.m, **keywords)),
+        ("f_folded", projection.f_folded(x, t.m, weight, **keywords)),
+    ):
+        seen.add(f"projection.{name}", t.y, form, t.off)
+    return first(law, seen.finding())
 
 
 def _all_pairs(case: Case, q: NDArray[Any], k: NDArray[Any], m: NDArray[np.int64]) -> NDArray[Any]:
@@ -215,7 +312,7 @@ def _all_pairs(case: Case, q: NDArray[Any], k: NDArray[Any], m: NDArray[np.int64
     "PROJ-5",
     "tokens",
     "A token is turned by more than its own position: by its neighbours', or by the largest one.",
-    properties=("P-12",),
+    names=("F-023", "F-091", "F-161", "E-02", "P-12"),
     space=Space(values=("normal",), positions=("arange", "shuffled", "ragged"), min_seq=2),
     general=True,
 )
@@ -242,34 +339,89 @@ def tokens(trial: Trial, case: Case) -> Finding:
     "projected",
     "Queries and keys are turned by different angles, or in different layouts.",
     needs=("project_query", "project_key"),
-    properties=("P-12",),
+    names=("F-023", "F-091", "F-161", "E-02", "P-12"),
     space=Space(positions=("arange", "shuffled", "ragged"), max_position=NEAR),
 )
 def projected(trial: Trial, case: Case) -> Finding:
     """<f_q(x_m, m), f_k(x_n, n)> = (W_q x_m)^T R_{n-m} (W_k x_n)."""
+    if "rotary_dim" not in trial.keywords("project_key"):
+        case = dataclasses.replace(case, rotary_dim=trial.profile.rotary_dim)
     m = case.make_positions()
     n = m[:, ::-1]
-    keywords = {"interleaved": case.interleaved, "base": case.base}
-    sides = []
+    sides: list[_Projected] = []
     for function, where, salt in (("project_query", m, 0), ("project_key", n, 2)):
         x, weight = _inputs(case, salt)
         arrays = (x, as_claimed(trial, where), weight)
+        keywords = conventions(trial, case, function)
         reply, call = trial.call(function, arrays, keywords), Call(function, arrays, keywords)
         if problem := answer(reply, call, dtypes=(case.dtype,)):
             return problem
-        bound = project_rotated(
-            x, where, weight, rules(trial, case.dtype), interleaved=case.interleaved, base=case.base
+        own, theirs = (
+            project_rotated(x, where, weight, one, **case.keywords)
+            for one in (rules(trial, case.dtype), LITERAL)
         )
-        if reply.values[0].shape != bound.value.shape:
-            return against(reply.values[0], bound, call)
-        plain = project(x, weight, LITERAL).value
-        sides.append((reply.values[0].astype(np.float64), bound, plain))
-    (q, q_bound, q_plain), (k, k_bound, k_plain) = sides
-    bound = dot(q_bound, k_bound)
-    q1, q2 = pairs_of(q_plain, case.head_dim, interleaved=case.interleaved)
-    k1, k2 = pairs_of(k_plain, case.head_dim, interleaved=case.interleaved)
-    cos, sin = oracle.cos_sin((m - n)[..., None], case.head_dim, case.base)
-    value = np.sum((q1 * k1 + q2 * k2) * cos - (q2 * k1 - q1 * k2) * sin, axis=-1)
+        if reply.values[0].shape != own.value.shape:
+            return against(reply.values[0], own, call)
+        sides.append(_Projected(x, weight, reply.values[0].astype(np.float64), own, theirs))
+    q, k = sides
+    value = _offset_score(case, q.plain, k.plain, m - n)
     message = "the score of two projected tokens is not that of their offset"
-    exact = Bounded(value, bound.allowed)
-    return against(np.sum(q * k, axis=-1), exact, call, name="score", message=message)
+    exact = Bounded(value, dot(q.own, k.own).allowed)
+    got = np.sum(q.y * k.y, axis=-1)
+    judged = against(got, exact, call, name="score", message=message)
+    return first(judged, _score_of_tokens(case, q, k, (m, n), call))
+
+
+class _Projected(NamedTuple):
+    """x and weight, what the subject made of them, and what it may be off by; and the reference."""
+
+    x: NDArray[Any]
+    weight: NDArray[Any]
+    y: NDArray[np.float64]
+    own: Bounded
+    theirs: Bounded
+
+    @property
+    def plain(self) -> NDArray[np.float64]:
+        """W x."""
+        return project(self.x, self.weight, LITERAL).value
+
+
+def _offset_score(
+    case: Case, q: NDArray[Any], k: NDArray[Any], offset: NDArray[np.int64]
+) -> NDArray[Any]:
+    """Return q^T R_{n-m} k of the tokens, with m - n given: (B, S, H)."""
+    q1, q2 = pairs_of(q, case.dim, interleaved=case.interleaved)
+    k1, k2 = pairs_of(k, case.dim, interleaved=case.interleaved)
+    cos, sin = oracle.cos_sin(offset[..., None], case.dim, case.base)
+    rotated = (q1 * k1 + q2 * k2) * cos - (q2 * k1 - q1 * k2) * sin
+    tail = q[..., case.dim :] * k[..., case.dim :]
+    return np.asarray(np.sum(rotated, axis=-1) + np.sum(tail, axis=-1))
+
+
+def _score_of_tokens(
+    case: Case,
+    q: _Projected,
+    k: _Projected,
+    positions: tuple[NDArray[np.int64], NDArray[np.int64]],
+    call: Call,
+) -> Finding:
+    """Compare the rotated part of one score with the printed form of it."""
+    row, where, head, _ = places(case)[-1]
+    at = np.s_[row, where, head, : case.dim]
+    left, right = (
+        Bounded(side.own.value[at], side.own.allowed[at] + side.theirs.allowed[at])
+        for side in (q, k)
+    )
+    form = projection.score_of_tokens(
+        *(side.x[row, where].astype(np.float64) for side in (q, k)),
+        *(int(where_from[row, where]) for where_from in positions),
+        weight_q=q.weight[head, : case.dim].astype(np.float64),
+        weight_k=k.weight[head, : case.dim].astype(np.float64),
+        interleaved=case.interleaved,
+        **based(case.base),
+    )
+    seen = Forms("the score of two projected tokens", call)
+    got = np.sum(q.y[at] * k.y[at])
+    seen.add("projection.score_of_tokens", got, form, dot(left, right).allowed)
+    return seen.finding()

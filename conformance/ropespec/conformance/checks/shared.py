@@ -1,5 +1,7 @@
 """What the checks of several chapters share: bounds of this trial, replies, scores of two sides."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,22 +11,32 @@ from ropespec.conformance.case import Case
 from ropespec.conformance.judge.bounds import Bounded, Rules, dot
 from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare
-from ropespec.conformance.judge.precision import PRECISIONS
+from ropespec.conformance.judge.precision import PRECISIONS, Precision
+from ropespec.conformance.judge.rotation import Rotation, from_pairs
 from ropespec.conformance.subject.session import Reply
 from ropespec.conformance.trial import Trial
 from ropespec.spec.arguments import FLOAT_DTYPES
 
 __all__ = [
+    "BASE",
     "LITERAL",
+    "NEAR",
+    "STEPS",
     "Scored",
     "Turned",
     "against",
     "answer",
     "as_claimed",
+    "based",
+    "beside",
+    "conventions",
     "draw",
+    "literal_error",
     "real_dtype",
     "rules",
     "scores",
+    "takes_rotary_dim",
+    "ten_thousand",
     "turn",
     "two_sides",
 ]
@@ -33,6 +45,15 @@ Float = NDArray[np.float64]
 
 LITERAL = Rules(PRECISIONS["float64-angles"], "float64", Machine())
 """What the literal reference, fed with float64, may be off by."""
+
+BASE = 10000.0
+"""The base of the documents, and the default of the reference."""
+
+NEAR = 4096
+"""Positions below which even float32 angles leave no room for a wrong formula."""
+
+STEPS = 2.0**-48
+"""What 32 roundings of float64 cost; no printed form of a pair takes more."""
 
 _COMPLEX = {"complex64": "float32", "complex128": "float64"}
 _NEIGHBOURHOOD = 64
@@ -95,6 +116,50 @@ def draw(case: Case, shape: tuple[int, ...], salt: int) -> NDArray[Any]:
     return rng.standard_normal(shape).astype(case.numpy_dtype)
 
 
+def based(base: float) -> dict[str, Any]:
+    """Return the keyword `base` of a function of the reference; the printed one is its default."""
+    return {} if base == BASE else {"base": base}
+
+
+def conventions(trial: Trial, case: Case, function: str) -> dict[str, Any]:
+    """Return the conventions of a case that a function takes; the others stay as claimed."""
+    taken = trial.keywords(function)
+    return {name: value for name, value in case.keywords.items() if name in taken}
+
+
+def literal_error(rotation: Rotation, precision: Precision = LITERAL.precision) -> Float:
+    """Bound what a printed form of R_m x may be off by in float64, (B, S, H, D); 0 in the tail."""
+    own = replace(rotation, dtype="float64").allowed(precision, LITERAL.machine)
+    pairs = rotation.pairs
+    length = STEPS * pairs.gain * np.hypot(pairs.x1, pairs.x2)
+    steps = from_pairs(
+        length, length, np.zeros_like(rotation.tail), interleaved=rotation.interleaved
+    )
+    return np.asarray(own + steps)
+
+
+def takes_rotary_dim(function: str) -> Callable[[Trial], str | None]:
+    """Return what needs a function that takes `rotary_dim`, and room for a tail."""
+
+    def reason(trial: Trial) -> str | None:
+        if "rotary_dim" not in trial.keywords(function):
+            return f"{function} takes no rotary_dim"
+        return None if max(trial.profile.head_dims) > 2 else "no tail claimed"
+
+    return reason
+
+
+def ten_thousand(function: str) -> Callable[[Trial], str | None]:
+    """Return what needs base 10000 of a function, which code of the documents has no choice of."""
+
+    def reason(trial: Trial) -> str | None:
+        if "base" in trial.keywords(function) or trial.profile.base == BASE:
+            return None
+        return "base 10000 not claimed"
+
+    return reason
+
+
 def two_sides(trial: Trial, case: Case) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return positions m of queries and n of keys, (B, S) each, in both directions."""
     m = case.make_positions()
@@ -121,6 +186,15 @@ class Turned(NamedTuple):
     y: Float
     exact: Bounded
     call: Call
+
+
+def beside(trial: Trial, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Turned:
+    """Let the subject rotate x; what is allowed is its own error and that of the reference."""
+    y = trial.rotate(case, x, positions)
+    rotation = trial.expect(case, x, positions)
+    allowed = rotation.allowed(trial.loosest(case.dtype), trial.machine) + literal_error(rotation)
+    call = Call("apply_rotary", (x, positions), case.keywords)
+    return Turned(y.astype(np.float64), Bounded(rotation.y, allowed), call)
 
 
 def turn(

@@ -1,5 +1,6 @@
 """Checks of the chapter `sinusoidal`: the embedding by sines and cosines (SIN-1 to SIN-3)."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -7,15 +8,26 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import NEAR
-from ropespec.conformance.checks.shared import LITERAL, against, answer, rules
+from ropespec.conformance.checks.literal import first
+from ropespec.conformance.checks.shared import (
+    BASE,
+    LITERAL,
+    NEAR,
+    STEPS,
+    against,
+    answer,
+    based,
+    draw,
+    rules,
+    ten_thousand,
+)
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules, table, unit_circle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
-from ropespec.reference.sinusoidal import positional_encoding_table
+from ropespec.reference import sinusoidal
 
 __all__ = ["embedding"]
 
@@ -44,7 +56,7 @@ def _embed(
     "value",
     "Sines and cosines are swapped or stand in two halves, or the angle is not m / base^(2i/d).",
     needs=("sinusoidal_embedding",),
-    properties=("P-04",),
+    names=("F-025", "F-026", "F-030", "F-031", "P-04"),
     share=2.0,
 )
 def value(trial: Trial, case: Case) -> Finding:
@@ -61,7 +73,7 @@ def value(trial: Trial, case: Case) -> Finding:
     "circle",
     "A pair is no point of the unit circle: the two members belong to different angles.",
     needs=("sinusoidal_embedding",),
-    properties=("P-04",),
+    names=("P-04",),
 )
 def circle(trial: Trial, case: Case) -> Finding:
     """Squares of components 2i and 2i + 1 sum to 1 anywhere; position 0 is (0, 1, ...)."""
@@ -88,22 +100,30 @@ def circle(trial: Trial, case: Case) -> Finding:
     "reference",
     "The embedding agrees with the judge but not with the formula as the documents print it.",
     needs=("sinusoidal_embedding",),
-    properties=("P-47",),
-    space=Space(max_position=NEAR),
+    names=("F-025", "F-026", "F-030", "F-031", "P-47"),
+    space=Space(max_position=NEAR, usual_base=True),
 )
 def against_reference(trial: Trial, case: Case) -> Finding:
-    """Embeddings equal those of the literal NumPy reference."""
+    """Embeddings equal those of the literal NumPy reference, whole and entry by entry."""
     positions = case.make_positions()
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
         return problem
-    literal = reference.sinusoidal_embedding(positions, case.head_dim, case.base)
+    base = based(case.base)
+    literal = reference.sinusoidal_embedding(positions, case.head_dim, **base)
     own, theirs = (
         embedding(positions, case.head_dim, case.base, limit).allowed
         for limit in (allowed, LITERAL)
     )
     message = "the embedding differs from the literal reference"
-    return against(got, Bounded(literal, own + theirs), call, message=message)
+    whole = against(got, Bounded(literal, own + theirs), call, message=message)
+    if got.shape != literal.shape:
+        return whole
+    row, pos = got[0, -1], int(positions[0, -1])
+    entries = [sinusoidal.pe_entry(pos, j, case.head_dim, **base) for j in range(case.head_dim)]
+    message = f"row {pos} differs from the entries PE({pos}, j) of the literal reference"
+    bound = Bounded(np.array(entries), (own + theirs)[0, -1])
+    return first(whole, against(row, bound, call, name="PE", message=message))
 
 
 @check(
@@ -111,6 +131,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     "pairs",
     "The exponent is 2j/d for component j, or sine and cosine of a pair take two frequencies.",
     needs=("sinusoidal_embedding",),
+    names=("F-027", "F-028", "F-029", "F-030", "F-031", "F-206", "E-32", "E-33"),
     space=Space(max_position=1),
     share=0.5,
 )
@@ -129,7 +150,22 @@ def pairs(trial: Trial, case: Case) -> Finding:
     # A point that is off by less than a half is off by at most twice that in its angle.
     bound = 2 * np.hypot(exact.allowed[..., 0::2], exact.allowed[..., 1::2])
     message = "components 2i and 2i+1 are not sine and cosine of theta_i at position 1"
-    return compare(angle, theta, bound, name="theta", message=message).after(call)
+    read = compare(angle, theta, bound, name="theta", message=message)
+    # The table of document 004, row by row: component j, its pair i, and sine or cosine.
+    listed = [getattr(np, one.function)(theta[0, one.i]) for one in _rows(case.head_dim)]
+    message = "component j is not the sine or cosine of theta_i that the table of components lists"
+    table = compare(wide[0], np.array(listed), exact.allowed[0], name="PE", message=message)
+    return first(read, table).after(call)
+
+
+def _rows(dim: int) -> list[sinusoidal.Component]:
+    """Return the table of components, each of which must have the pair j // 2."""
+    rows = sinusoidal.dimension_table(dim)
+    if [one.j for one in rows] != list(range(dim)):
+        raise ValueError("the table of the reference does not list the components 0..dim-1")
+    if [one.i for one in rows] != [sinusoidal.pair_index(one.j) for one in rows]:
+        raise ValueError("the table of the reference has another pair than j // 2")
+    return rows
 
 
 @check(
@@ -137,7 +173,7 @@ def pairs(trial: Trial, case: Case) -> Finding:
     "even",
     "An odd width loses a component, or fails with an error that names nothing.",
     needs=("sinusoidal_embedding",),
-    properties=("P-46",),
+    names=("E-64", "P-46"),
     space=Space(max_position=64),
     applies=lambda trial: None if trial.profile.refusals else "refusals not claimed",
     share=0.25,
@@ -161,8 +197,8 @@ def even(trial: Trial, case: Case) -> Finding:
     "table",
     "The table filled by div_term starts at position 1, or takes its frequencies in another order.",
     needs=("sinusoidal_embedding",),
-    properties=("P-05",),
-    space=Space(positions=("arange",), max_position=NEAR),
+    names=("F-032", "F-187", "P-05"),
+    space=Space(positions=("arange",), max_position=NEAR, min_dim=4, usual_base=True),
     share=0.5,
 )
 def filled_table(trial: Trial, case: Case) -> Finding:
@@ -171,10 +207,57 @@ def filled_table(trial: Trial, case: Case) -> Finding:
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
         return problem
-    filled = positional_encoding_table(positions.size, case.head_dim, case.base)
+    filled = sinusoidal.positional_encoding_table(positions.size, case.head_dim, **based(case.base))
     own, theirs = (
         embedding(positions, case.head_dim, case.base, limit).allowed
         for limit in (allowed, LITERAL)
     )
     message = "the embedding is not the table that the code form fills"
     return against(got, Bounded(filled, own + theirs), call, message=message)
+
+
+_ROWS = 5000
+
+
+@check(
+    "SIN-4",
+    "added",
+    "The row that is added to a word vector is that of another position, or scaled.",
+    needs=("sinusoidal_embedding",),
+    names=("F-024", "F-033", "F-034", "F-187"),
+    space=Space(positions=("arange", "shuffled"), max_position=64),
+    applies=ten_thousand("sinusoidal_embedding"),
+    share=0.5,
+)
+def added(trial: Trial, case: Case) -> Finding:
+    """x + PE is what PositionalEncoding gives, and a one-hot position times the table is a row."""
+    case = dataclasses.replace(case, base=BASE)
+    # The printed class has 5000 rows unless it is told another number.
+    length = _ROWS if case.seed % 3 == 0 else case.seq + 3
+    told = {} if length == _ROWS else {"max_len": length}
+    encoding = sinusoidal.PositionalEncoding(case.head_dim, 0.1, **told)
+    rows = np.arange(length, dtype=np.int64)[-case.seq - 3 :]
+    table, call, problem, allowed = _embed(trial, case, rows)
+    if problem:
+        return problem
+    own, theirs = (
+        embedding(rows, case.head_dim, BASE, limit).allowed for limit in (allowed, LITERAL)
+    )
+    bound = own + theirs
+    if table.shape != bound.shape:
+        return against(table, Bounded(bound, bound), call)
+    x = draw(dataclasses.replace(case, dtype="float64"), (case.batch, length - 1, case.head_dim), 0)
+    plus = encoding.forward(x) - x
+    last = encoding.pe[:, -1:]  # x is one row shorter than the table
+    added_rows = np.concatenate([plus[-1:], last], axis=1)[0, rows]
+    message = "the embedding is not what PositionalEncoding adds to x"
+    sums = Bounded(added_rows, bound + STEPS * np.abs(x).max(initial=0.0))
+    found = against(table, sums, call, name="PE", message=message)
+    chosen = np.random.default_rng([case.seed, 29]).permutation(rows)
+    picked = sinusoidal.one_hot_position(chosen, length)[:, rows] @ table.astype(np.float64)
+    again, call, problem, _ = _embed(trial, case, chosen)
+    if problem:
+        return problem
+    message = "the embedding of a position is not the row that its one-hot vector picks"
+    exact = Bounded(picked, 2 * bound[chosen - rows[0]])
+    return worst(found, against(again, exact, call, message=message))

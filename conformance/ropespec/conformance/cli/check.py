@@ -21,6 +21,7 @@ from ropespec.conformance.cli.status import CONFORMS, FAILS, UNDECIDED, Unusable
 from ropespec.conformance.profile import ARRAYS
 from ropespec.conformance.report.document import document, documents
 from ropespec.conformance.report.progress import Progress
+from ropespec.conformance.report.proof import proved
 from ropespec.conformance.report.summary import print_report
 from ropespec.conformance.results import Verdict
 from ropespec.conformance.subject.errors import TargetUnusable
@@ -38,6 +39,8 @@ class _Request:
     full: bool
     only: tuple[str, ...]
     deadline: float
+    verbose: bool
+    scripts: bool
 
     @property
     def limits(self) -> dict[str, Any]:
@@ -59,6 +62,7 @@ class _Request:
     help="Only this clause, check or chapter, or all clauses such as ROT; may be repeated.",
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write the whole verdict there.")
+@click.option("--verbose", is_flag=True, help="Print every clause, and every failure in full.")
 @timeout_option
 @deadline_option
 def check_command(  # one parameter per option that is no claim
@@ -68,6 +72,7 @@ def check_command(  # one parameter per option that is no claim
     seed: int,
     only: tuple[str, ...],
     json_file: str | None,
+    verbose: bool,
     timeout: float,
     deadline: float,
     **options: Any,  # noqa: ANN401  # the profile options
@@ -90,7 +95,8 @@ def check_command(  # one parameter per option that is no claim
     Exit status: 0 conforms, 1 does not, 2 the call or the target is unusable, 3 the file of --json
     could not be written, 4 nothing failed before the --deadline, but not all was checked.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
-    request = _Request(claims_of(options), timeout, seed, full, only, deadline)
+    scripts = verbose or json_file is not None
+    request = _Request(claims_of(options), timeout, seed, full, only, deadline, verbose, scripts)
     source = require_target(target).path if target is not None else ""
     destination = writable(json_file, source)
     if only:
@@ -99,7 +105,11 @@ def check_command(  # one parameter per option that is no claim
         return _check_all(request, destination)
     verdict = _judge(target, request)
     content = document(verdict, **request.limits)
-    deliver(content, destination, lambda screen: print_report(screen, verdict, only=only))
+
+    def show(screen: Console) -> None:
+        print_report(screen, verdict, only=only, verbose=verbose)
+
+    deliver(content, destination, show)
     return _status([verdict])
 
 
@@ -118,7 +128,7 @@ def _check_all(request: _Request, destination: Destination | None) -> int:
 
     def show(screen: Console) -> None:
         for verdict in verdicts:
-            print_report(screen, verdict, only=request.only)
+            print_report(screen, verdict, only=request.only, verbose=request.verbose)
             screen.print()
         for name, reason in not_run.items():
             screen.print(Text(f"{name} was not run: {reason}", style="yellow"), soft_wrap=True)
@@ -136,9 +146,10 @@ def _judge(target: str, request: _Request) -> Verdict:
         plan = Plan(request.seed, request.full, request.only, request.deadline)
         try:
             with open_subject(target, request.claims, request.timeout) as session:
-                return run(session, plan, progress.on_result)
+                verdict = run(session, plan, progress.on_result)
         except TargetUnusable as problem:
             raise Unusable(str(problem)) from None
+        return proved(verdict) if request.scripts else verdict
 
 
 def _missing(name: str) -> str | None:

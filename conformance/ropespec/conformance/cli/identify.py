@@ -3,10 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from ropespec.conformance.cli.options import (
     claims_of,
@@ -22,8 +18,6 @@ if TYPE_CHECKING:  # NumPy and the judge are loaded by the command itself
     from ropespec.conformance.identify import Diagnosis, Identification
 
 __all__ = ["identify_command"]
-
-_SHOWN = 6  # values of a tuple that are printed
 
 
 @click.command("identify", short_help="Find out which convention an implementation follows.")
@@ -41,8 +35,8 @@ def identify_command(
     """Find out which convention an implementation follows, from its inputs and outputs alone.
 
     TARGET is as for `ropespec check`. Options say what is known already, such as --array; nothing
-    has to be. The last line is the command that checks the implementation under the conventions
-    found.
+    has to be. The first line says it in one sentence; then come the command that checks the
+    implementation under the conventions found, and every fact.
 
     \b
     ropespec identify my_rope.py:apply
@@ -55,8 +49,20 @@ def identify_command(
         found, mistakes = _found(target, claims_of(options), timeout)
     except TargetUnusable as problem:
         raise Unusable(str(problem)) from None
-    content = found.as_dict() | {"diagnosis": [one.as_dict() for one in mistakes]}
-    deliver(_strict(content), destination, lambda screen: _print(screen, found, mistakes))
+    from ropespec.conformance.report.identification import (  # noqa: PLC0415  # NumPy is loaded by now
+        headline,
+        print_identification,
+    )
+
+    mistakes = mistakes if found.told == found.facts else ()
+    content = {
+        "headline": headline(found),
+        **found.as_dict(),
+        "diagnosis": [one.as_dict() for one in mistakes],
+    }
+    deliver(
+        _strict(content), destination, lambda screen: print_identification(screen, found, mistakes)
+    )
     return CONFORMS
 
 
@@ -85,39 +91,6 @@ def _found(
         found = identify(session)
         claimed = convention(found, session.profile, claims) if guessed else session.profile
         return found, diagnose(found, claimed)
-
-
-def _print(screen: Console, found: "Identification", mistakes: "tuple[Diagnosis, ...]") -> None:
-    screen.print(Text(found.target, style="bold"), soft_wrap=True)
-    screen.print()
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("fact", no_wrap=True)
-    table.add_column("found", overflow="fold", max_width=30)
-    table.add_column("sure", justify="right", no_wrap=True)
-    table.add_column("in words", overflow="fold")
-    for fact in found:
-        sure = f"{100 * fact.certainty:.0f} %"
-        table.add_row(Text(str(fact.name)), Text(_value(fact.value)), sure, Text(fact.sentence))
-    screen.print(table)
-    if mistakes:
-        screen.print(Text("\nThis differs from the specification:", style="bold"))
-        for one in mistakes:
-            label = f"{one.id} {one.name}".strip()
-            text = Text(f"  {label} ({100 * one.certainty:.0f} %): {one.sentence}")
-            screen.print(text, soft_wrap=True)
-    screen.print(Text("\nTo check it under these conventions:"), soft_wrap=True)
-    screen.print(Text(f"  {found.command()}", style="bold"), soft_wrap=True)
-
-
-def _value(value: Any) -> str:  # noqa: ANN401  # as Fact.value
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, tuple):
-        parts = [_value(item) for item in value[:_SHOWN]]
-        return ", ".join(parts) + (", ..." if len(value) > _SHOWN else "") or "-"
-    return str(value) or "-"
 
 
 def _strict(value: Any) -> Any:  # noqa: ANN401  # JSON in, JSON out

@@ -70,6 +70,15 @@ class Pairing(StrEnum):
     PERMUTED = "left in another order"
 
 
+_CLAIMED_AS = {
+    Pairing.INTERLEAVED: "--interleaved",
+    Pairing.DEINTERLEAVED: "--interleaved",
+    Pairing.HALF: "--half",
+    Pairing.HALF_OF_HEAD: "--half",
+}
+"""The option that claims a pairing, where one does."""
+
+
 class Block(StrEnum):
     """The form of the 2x2 matrix by which a pair turns."""
 
@@ -166,6 +175,14 @@ class Identification:
         fact = self.fact(name)
         return None if fact is None else fact.value
 
+    @property
+    def told(self) -> tuple[Fact, ...]:
+        """The facts that can be relied on: of what answers with no array like x, its answer."""
+        answer = self.fact(Name.ANSWER)
+        if answer is not None and self.fact(Name.PAIRING) is None and answer.value != "values":
+            return (answer,)
+        return self.facts
+
     def command(self, target: str | None = None) -> str:
         """Return the line that checks the subject under the conventions found.
 
@@ -173,34 +190,49 @@ class Identification:
         ----------
         target : str, optional
             The target to name instead of the one identified.
+
+        Returns
+        -------
+        str
+            All that was found and can be claimed; empty where no pairing was that can be.
         """
-        words = ["ropespec check", target or self.target]
         pairing = self.value(Name.PAIRING)
-        interleaved = (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED)
-        words.append("--interleaved" if pairing in interleaved else "--half")
-        if self.array != "numpy":
-            words.append(f"--array {self.array}")
-        if (axes := self.value(Name.AXES)) not in (None, "bshd"):
-            words.append(f"--axes {axes}")
-        base = self.value(Name.BASE)
-        if base is not None and base > 1 and base != 10000.0:
-            words.append(f"--base {base:.10g}")
+        if pairing not in _CLAIMED_AS:
+            return ""
+        words = ["ropespec check", target or self.target, _CLAIMED_AS[pairing]]
+        words += [*self._called(), *self._frequencies(), *self._limits(), self.stated]
+        return " ".join(word for word in words if word)
+
+    def _called(self) -> list[str]:
+        array, axes = self.array, self.value(Name.AXES)
+        words = [f"--array {array}"] if array != "numpy" else []
+        return words + ([f"--axes {axes}"] if axes not in (None, "bshd") else [])
+
+    def _frequencies(self) -> list[str]:
+        base, dim = self.value(Name.BASE), self.fact(Name.HEAD_DIM)
+        words = [f"--base {base:.10g}"] if base is not None and 1 < base != 10000.0 else []
         partial = self.value(Name.ROTARY_RULE) in ("fixed", "share")
-        if partial:
-            words.append(f"--rotary-dim {self.value(Name.ROTARY_DIM)}")
-        dim = self.fact(Name.HEAD_DIM)
+        words += [f"--rotary-dim {self.value(Name.ROTARY_DIM)}"] if partial else []
         if dim is not None and (partial or dim.certainty < 0.9):
             words.append(f"--head-dim {dim.value}")
-        policy, limit = self.value(Name.LARGEST) or ("right", 0)
-        if policy == "raises" and "--max-position" not in self.stated:
+        return words
+
+    def _limits(self) -> list[str]:
+        limit, words = self._limit(), list[str]()
+        if limit is not None and "--max-position" not in self.stated:
             words.append(f"--max-position {limit}")
-        if self.value(Name.POSITIONS) == "(S,)" and axes != "shd":
+        if self.value(Name.POSITIONS) == "(S,)" and self.value(Name.AXES) != "shd":
             words.append("--shared-positions")
         if self.value(Name.NEGATIVE) in ("raises", "other", "zeroed"):
             words.append("--no-negative-positions")
-        if self.stated:
-            words.append(self.stated)
-        return " ".join(words)
+        return words
+
+    def _limit(self) -> int | None:
+        """Return the largest position that is right, where the next is not."""
+        policy, limit = self.value(Name.LARGEST) or ("right", 0)
+        if policy == "raises":
+            return int(limit)
+        return int(limit) - 1 if policy in ("clamped", "wraps", "identity", "filled") else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -213,7 +245,7 @@ class Identification:
                     "certainty": fact.certainty,
                     "sentence": fact.sentence,
                 }
-                for fact in self.facts
+                for fact in self.told
             ],
             "command": self.command(),
             "calls": self.calls,

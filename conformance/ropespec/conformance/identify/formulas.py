@@ -171,12 +171,12 @@ def _from_complex(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # a
 
 
 def _embedding_table(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the others
-    pe = reference.sinusoidal_position_embedding(2, 3, 6, 16)
-    later = reference.sinusoidal_position_embedding(2, 3, 7, 16)[:, :, 1:]
+    pe = reference.sinusoidal_position_embedding(2, 3, 6, 16, None)
+    later = reference.sinusoidal_position_embedding(2, 3, 7, 16, None)[:, :, 1:]
     s, c = pe[..., 0::2], pe[..., 1::2]
     return Asked(
         (2, 3, 6, 16),
-        {},
+        {"device": None},
         {
             "right": lambda: pe,
             "from 1": lambda: later,

@@ -112,11 +112,15 @@ def identify(session: Session) -> Identification:
 
 
 def _stated(profile: Profile) -> str:
-    """Return the options for what is claimed and not asked of the subject: dtypes, a limit."""
+    """Return the options for what is claimed and not asked of the subject, as it was given."""
     usual = Profile(layouts=(False,))
     words = [f"--dtype {dtype}" for dtype in profile.dtypes if profile.dtypes != usual.dtypes]
     if profile.max_position != usual.max_position:
         words.append(f"--max-position {profile.max_position}")
+    if profile.precision is not None:
+        words.append(f"--precision {profile.precision}")
+    if profile.device is not None:
+        words.append(f"--device {profile.device}")
     return " ".join(words)
 
 

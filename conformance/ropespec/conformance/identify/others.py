@@ -98,7 +98,7 @@ def _call(
 ) -> tuple[Float, ...]:
     """Call a function with the keywords it takes; an empty tuple if it raises."""
     taken = session.offers[name].keywords
-    optional = ("interleaved", "base", "rotary_dim")
+    optional = ("interleaved", "base", "rotary_dim", "device")
     passed = {k: v for k, v in keywords.items() if k not in optional or k in taken}
     try:
         reply = session.call(name, arrays, keywords=passed)

@@ -177,6 +177,7 @@ def score(  # two vectors, an offset and their conventions
     *,
     interleaved: bool,
     base: float,
+    rotary_dim: int | None = None,
 ) -> Bounded:
     """Bound q^T R_offset k, a relative score of shape (...), computed in any of its forms.
 
@@ -184,9 +185,10 @@ def score(  # two vectors, an offset and their conventions
     An angle off by D moves p by min(D abs(dp/da) + D^2 / 2, 2 sin(D/2)) r, r the product of the two
     lengths. All other roundings are relative to the four products: size = abs(q1 k1) + ... . They
     are those of the table, of two products and a sum in pairs, of a rotated vector that is stored,
-    and of the sum over d components.
+    and of the sum over d components. A component of the tail adds its plain product.
     """
-    dim = q.shape[-1]
+    width = q.shape[-1]
+    dim = width if rotary_dim is None else rotary_dim
     cos, sin = oracle.cos_sin(offset, dim, base)
     off = _off(offset, dim, base, rules)
     q1, q2 = pairs_of(q.astype(np.float64), dim, interleaved=interleaved)
@@ -198,11 +200,13 @@ def score(  # two vectors, an offset and their conventions
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2)
     moved = np.minimum(off * slope + off**2 / 2 * radius, chord * radius)
     relative, absolute = table_error(rules)
-    steps = relative + 4 * rules.step_unit + rules.unit + (dim + 2) * rules.sum_unit
-    own = gamma((dim + 8) * _U64) + 2 * oracle.ORACLE_ERROR
+    steps = relative + 4 * rules.step_unit + rules.unit + (width + 2) * rules.sum_unit
+    own = gamma((width + 8) * _U64) + 2 * oracle.ORACLE_ERROR
     lost = moved * (1 + gamma(steps)) + (gamma(steps) + absolute + own) * size
-    value = np.sum(inner * cos + cross * sin, axis=-1)
-    return stored(Bounded(value, np.sum(lost, axis=-1)), rules)
+    tail = q[..., dim:].astype(np.float64) * k[..., dim:].astype(np.float64)
+    value = np.sum(inner * cos + cross * sin, axis=-1) + np.sum(tail, axis=-1)
+    plain = (gamma(steps) + own) * np.sum(np.abs(tail), axis=-1)
+    return stored(Bounded(value, np.sum(lost, axis=-1) + plain), rules)
 
 
 def project(x: NDArray[Any], weight: NDArray[Any], rules: Rules) -> Bounded:
@@ -226,22 +230,27 @@ def project_rotated(  # a projection, a position and their conventions
     *,
     interleaved: bool,
     base: float,
+    rotary_dim: int | None = None,
 ) -> Bounded:
     """Bound R_m W x for x (B, S, d_in), positions (B, S) and weight (H, D, d_in).
 
     A rotation keeps the length of what W x is off by, so it reaches each member of its pair in full
-    and no further; the rotation adds its own budget, for vectors longer by that error too.
+    and no further; the rotation adds its own budget, for vectors longer by that error too. The
+    tail is off by what the projection lost, and by one more store.
     """
     plain = project(x, weight, rules)
-    exact = Rotation.of(plain.value, positions, interleaved=interleaved, base=base)
+    dim = weight.shape[-2] if rotary_dim is None else rotary_dim
+    exact = Rotation.of(
+        plain.value, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
+    )
     exact = replace(exact, dtype=rules.dtype)
-    first, second = pairs_of(plain.allowed, weight.shape[-2], interleaved=interleaved)
+    first, second = pairs_of(plain.allowed, dim, interleaved=interleaved)
     length = np.hypot(first, second)
-    off = _off(positions, weight.shape[-2], base, rules)[..., None, :]
+    off = _off(positions, dim, base, rules)[..., None, :]
     relative, absolute = table_error(rules)
     again = np.minimum(off, 2.0) + relative + 2 * absolute + gamma(4 * rules.step_unit) + rules.unit
     carried = length * (1 + again)
-    tail = np.zeros_like(exact.tail)
+    tail = stored(Bounded(*(part[..., dim:] for part in plain)), rules).allowed
     allowed = exact.allowed(rules.precision, rules.machine)
     return Bounded(exact.y, allowed + from_pairs(carried, carried, tail, interleaved=interleaved))
 

@@ -52,6 +52,8 @@ class Finding:
         Whether the failure points at no mistake in particular.
     case : Case or None
         The case that shows it, where the check made one of its own from the one that was drawn.
+    off, of : int or None
+        How many elements exceed their budget, and of how many; None where none were counted.
     """
 
     ratio: float
@@ -63,6 +65,8 @@ class Finding:
     call: Call | None = None
     general: bool = False
     case: Case | None = None
+    off: int | None = None
+    of: int | None = None
 
     @property
     def passed(self) -> bool:
@@ -122,7 +126,10 @@ def compare(
             compare(part(got), part(expected), allowed, name=f"{name}.{label}", message=message)
             for part, label in ((np.real, "real"), (np.imag, "imag"))
         ]
-        return worst(*parts)
+        both = [error_ratios(part(got), part(expected), allowed) for part in (np.real, np.imag)]
+        found = worst(*parts)
+        off = int(np.count_nonzero(np.maximum(*both) > 1.0))
+        return found if found.passed else replace(found, off=off)
     ratios = error_ratios(got, expected, allowed)
     index = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
     ratio = float(ratios[index])
@@ -135,4 +142,6 @@ def compare(
         float(expected[index]),
         float(got[index]),
         float(allowed[index]),
+        off=int(np.count_nonzero(ratios > 1.0)),
+        of=ratios.size,
     )

@@ -6,16 +6,14 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from ropespec.conformance.compare.logits import Drift
 from ropespec.conformance.compare.result import ByDtype, Comparison, Outcome, Relation
 from ropespec.conformance.compare.words import changes_in_words, class_words
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.report.document import plain, version
+from ropespec.conformance.report.page import Grid, Page
 from ropespec.conformance.report.summary import profile_line
 
 __all__ = [
@@ -122,58 +120,65 @@ def print_comparison(console: Console, found: Comparison) -> None:
     found : Comparison
         What was found.
     """
-    style = "bold green" if found.interchangeable else "bold red"
-    _print(console, Text(headline(found), style=style))
-    console.print()
+    page = Page(console)
+    page.add(headline(found), hang=2, style="bold green" if found.interchangeable else "bold red")
+    page.add()
     for label, side in (("A", found.a), ("B", found.b)):
-        _print(console, Text.assemble((f"{label}  {side.target}", "bold")))
-        _print(console, Text(f"   {profile_line(side.profile)}", style="dim"))
-        _print(console, Text(f"   convention: {side.convention}"))
+        page.add(f"{label}  {side.target}", hang=3, style="bold")
+        page.add(profile_line(side.profile), indent=3, style="dim")
+        page.add(f"convention: {side.convention}", indent=3, hang=2)
         for remark in side.remarks:
-            _print(console, Text(f"   differs from the specification: {remark}", style="yellow"))
-    _permutation(console, found)
+            said = f"differs from the specification: {remark}"
+            page.add(said, indent=3, hang=2, style="yellow")
+    _permutation(page, found)
+    page.print()
     _outcome(console, "As they are", found.direct)
     if found.changed is not None:
         _outcome(console, f"After {_change_words(found)}", found.changed)
-    console.print()
-    seconds = f"{found.seconds:.1f} s"
+    page = Page(console)
+    page.add()
     for line in LEGEND:
-        _print(console, Text(line, style="dim"))
-    _print(console, Text(f"seed {found.seed}, {_cases(found)} inputs in {seconds}", style="dim"))
+        page.add(line, hang=2, style="dim")
+    seconds = f"{found.seconds:.1f} s"
+    page.add(f"seed {found.seed}, {_cases(found)} inputs in {seconds}", style="dim")
+    page.print()
 
 
 def _cases(found: Comparison) -> int:
     return sum(one.cases for one in found.direct.by_dtype)
 
 
-def _permutation(console: Console, found: Comparison) -> None:
+def _permutation(page: Page, found: Comparison) -> None:
     if found.permutation is None:
         return
     permutation = found.permutation
-    _print(
-        console, Text("\nWeights of A for B: the rows of W_q and W_k, in each head", style="bold")
-    )
-    _print(console, Text(f"  {permutation.words}; for head_dim {permutation.head_dim}"))
-    _print(console, Text(f"  W_B = W_A[{list(permutation.order)}]"))
+    page.add()
+    title = "Weights of A for B: the rows of W_q and W_k, in each head"
+    page.add(title, hang=2, style="bold")
+    page.add(f"{permutation.words}; for head_dim {permutation.head_dim}", indent=2, hang=2)
+    page.add(f"W_B = W_A[{list(permutation.order)}]", indent=2, hang=2)
     if permutation.result != permutation.order:
-        _print(console, Text(f"  turned vectors: y_B = y_A[{list(permutation.result)}]"))
+        page.add(f"rotated vectors: y_B = y_A[{list(permutation.result)}]", indent=2, hang=2)
 
 
 def _outcome(console: Console, title: str, outcome: Outcome) -> None:
-    _print(console, Text(f"\n{title}:", style="bold"))
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("x", "precision of A", "precision of B"):
-        table.add_column(name, no_wrap=True)
-    for name in ("budget", "ulp", "logits"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("they part", overflow="fold")
+    page = Page(console)
+    page.add()
+    page.add(f"{title}:", hang=2, style="bold")
+    page.print()
+    grid = Grid(
+        *("x", "precision of A", "precision of B", "budget", "ulp", "logits", "they part"),
+        right=("budget", "ulp", "logits"),
+    )
     drifts = {drift.dtype: drift for drift in outcome.logits}
     for one in outcome.by_dtype:
-        table.add_row(*_row(one, drifts.get(one.dtype)))
-    console.print(table)
+        grid.add(*_row(one, drifts.get(one.dtype)))
+    grid.print(console)
+    page = Page(console)
     for one in outcome.by_dtype:
         for line in _details(one, drifts.get(one.dtype)):
-            _print(console, Text(f"  {line}"))
+            page.add(line, indent=2, hang=2)
+    page.print()
 
 
 def _row(one: ByDtype, drift: Drift | None) -> tuple[str, ...]:
@@ -269,8 +274,3 @@ def comparison_schema() -> dict[str, Any]:
     path = resources.files("ropespec.conformance.report") / "compare.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
-
-
-def _print(console: Console, text: Text) -> None:
-    # One statement, one line: a reader's terminal wraps it, a script's grep does not want it cut.
-    console.print(text, soft_wrap=True)

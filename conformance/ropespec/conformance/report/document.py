@@ -70,6 +70,9 @@ def documents(
 
 def _body(verdict: Verdict) -> dict[str, Any]:
     found: dict[str, Any] = plain(dataclasses.asdict(verdict))
+    for check in found["checks"]:
+        if check["counterexample"] is not None:
+            del check["counterexample"]["drafts"]  # what was not run is no part of what was found
     return {
         "subject": found["subject"],
         "conforms": verdict.conforms,

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["array_source", "holds_bfloat16"]
+__all__ = ["TOO_LONG", "array_source", "holds_bfloat16"]
 
 LISTED = 64
 PACKED_BYTES = 4096
+TOO_LONG = "of the failing case is too long to print; random values of its shape instead."
+"""How a script admits that its values are others."""
 
 
 def array_source(name: str, array: np.ndarray[Any, Any]) -> list[str]:
@@ -64,7 +66,7 @@ def _packed(name: str, array: np.ndarray[Any, Any], dtype: str) -> list[str]:
             f"{name} = np.frombuffer({name}, dtype={dtype}).reshape({array.shape}).copy()",
         ]
     return [
-        f"# {name} of the failing case is too long to print; random values of its shape instead.",
+        f"# {name} {TOO_LONG}",
         f"{name} = np.random.default_rng(0).standard_normal({array.shape}).astype({dtype})",
     ]
 

@@ -1,266 +1,428 @@
-"""Short scripts that show a failure again with NumPy and the subject alone."""
+"""Short scripts that show a failure again with NumPy and the subject alone.
 
-from collections.abc import Collection, Mapping, Sequence
+The last line that each prints ends in `expected A got B`; see `Draft`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ropespec.conformance.profile import ARRAYS, Profile
-from ropespec.conformance.report.literal import array_source, holds_bfloat16
+from ropespec.conformance.evidence.tape import Asked
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.report.literal import array_source
+from ropespec.conformance.report.source import (
+    ORDERS,
+    Argument,
+    argument,
+    as_float64,
+    imports,
+    passed,
+    subject_source,
+)
+from ropespec.conformance.subject.layout import to_subject
 
-__all__ = ["reproduction", "reproduction_call"]
+__all__ = [
+    "Setting",
+    "call_script",
+    "gradient_script",
+    "into_script",
+    "property_script",
+    "raising_script",
+    "rotation_script",
+    "score_script",
+]
 
-# The axes of x that make up the subject's order out of (batch, sequence, heads, head_dim), and
-# those that lead back.
-ORDERS = {
-    "bhsd": (".transpose(0, 2, 1, 3)", ".transpose(0, 2, 1, 3)"),
-    "bshd": ("", ""),
-    "sbhd": (".transpose(1, 0, 2, 3)", ".transpose(1, 0, 2, 3)"),
-    "shd": ("[0]", "[None]"),
-}
-INT32_MAX = 2**31 - 1
 # Up to here float64 angles are exact to 1e-9, far below what any failure is about.
 FLOAT64_POSITION = 2**20
 
+Lines = list[str]
 
-def reproduction(  # keyword-only, the arguments of the rotation among them
-    *,
-    target: str,
-    profile: Profile,
-    x: np.ndarray[Any, Any],
-    positions: np.ndarray[Any, Any],
-    interleaved: bool,
-    base: float,
-    rotary_dim: int | None,
-    function: str = "apply_rotary",
-    accepts: Collection[str] | None = None,
-) -> str:
-    """Write a script that rotates x by the formula and by the subject, and prints both.
 
-    Parameters
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a subject is, and how it is called.
+
+    Attributes
     ----------
     target : str
-        The subject, as given to `ropespec check`.
+        As given to `ropespec check`.
     profile : Profile
         Its claims: framework, axes, device.
-    x : ndarray
-        Input of shape (batch, sequence, heads, head_dim), whatever the axes of the subject.
-    positions : ndarray of int
-        Shape (batch, sequence) or (sequence,).
-    interleaved, base, rotary_dim
-        The rotation that is expected.
-    function : str
-        The function of the API that is called.
-    accepts : collection of str or None
-        Which of these three keywords the function takes; None to let the script find out.
-
-    Returns
-    -------
-    str
-        Python source of fewer than 25 lines.
     """
-    dim = x.shape[-1] if rotary_dim is None else rotary_dim
-    keywords = {"interleaved": interleaved, "base": base, "rotary_dim": rotary_dim}
-    to_subject, back = ORDERS[profile.axes]
-    passed = "positions"
-    if positions.ndim > 1 and (profile.shared_positions or profile.axes == "shd"):
-        passed = "positions[0]"
-    x_passed = _converted(f"x{to_subject}{'.copy()' if to_subject else ''}", x, profile)
-    arguments = f"{x_passed}, {_converted(passed, positions, profile)}"
-    setting, passing = _keywords(function, keywords, keywords if target in ARRAYS else accepts)
-    lines = [
-        *_imports(target, profile, (x,), inspects=accepts is None and target not in ARRAYS),
-        *_subject(target, function),
-        *array_source("x", x),
-        *array_source("positions", positions),
-        *_expected(dim, positions, interleaved=interleaved, base=base),
-        *setting,
-        f"y = {function}({arguments}{passing})",
-        f"got = {_back('y', profile)}{back}",
-        *_comparison(x),
-    ]
-    return "\n".join(lines) + "\n"
+
+    target: str
+    profile: Profile
+
+    def begin(self, *asked: Asked) -> Lines:
+        """Write the imports, and the lines that find the functions that are called."""
+        arrays = [value for one in asked for value in (*one.arrays, *one.extra)]
+        arrays += [value for one in asked for value in one.keywords.values()]
+        functions = dict.fromkeys(one.function for one in asked)
+        first, *others = ([*subject_source(self.target, name)] for name in functions)
+        more = [line for lines in others for line in lines if line not in first]
+        return [*imports(self.target, self.profile, arrays), *first, *more]
+
+    def conventions(self, asked: Asked) -> dict[str, Any]:
+        """Return interleaved, base and rotary_dim as they are expected of a call."""
+        claimed = self.profile
+        own = {"interleaved": claimed.layouts[0], "base": claimed.base}
+        return {**own, "rotary_dim": claimed.rotary_dim, **asked.stated}
 
 
-def reproduction_call(
+def rotation_script(
+    setting: Setting,
+    asked: Asked,
+    where: Sequence[int],
     *,
-    target: str,
-    profile: Profile,
-    function: str,
-    arrays: Sequence[Any],
-    keywords: Mapping[str, Any],
+    before: Sequence[Asked] = (),
+    expected: float | None = None,
+    remark: str = "",
 ) -> str:
-    """Write a script that calls a function of the subject and prints what it returns.
+    """Write a script that rotates x by the formula and by the subject.
 
     Parameters
     ----------
-    target, profile
-        As in `reproduction`.
-    function : str
-        The function of the API.
-    arrays : sequence
-        The positional arguments as the subject gets them: arrays or plain numbers.
-    keywords : mapping
-        The keyword arguments: plain values or arrays.
-
-    Returns
-    -------
-    str
-        Python source.
+    setting : Setting
+        The subject.
+    asked : Asked
+        A rotation, of x (batch, sequence, heads, head_dim) whatever the axes of the subject.
+    where : sequence of int
+        The element that is printed last.
+    before : sequence of Asked
+        Rotations that come before it in the same process.
+    expected : float or None
+        What that element must be; None to have it computed by the formula.
+    remark : str
+        What the script shows, for its first line; empty if that goes without saying.
     """
-    names = [f"argument_{index + 1}" for index in range(len(arrays))]
-    given = dict(zip(names, arrays, strict=True)) | dict(keywords)
-    held = {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
-    source = {
-        name: _converted(name, value, profile) if name in held else repr(value)
-        for name, value in given.items()
-    }
-    passed = [source[name] for name in names] + [f"{name}={source[name]}" for name in keywords]
-    lines = [
-        *_imports(target, profile, tuple(held.values()), inspects=False),
-        *_subject(target, function),
-        *(line for name, value in held.items() for line in array_source(name, value)),
-        f"result = {function}({', '.join(passed)})",
-        "for item in result if isinstance(result, (tuple, list)) else (result,):",
-        '    print(type(item).__name__, getattr(item, "dtype", ""), getattr(item, "shape", ""))',
-        "    print(item)",
-    ]
-    return "\n".join(lines) + "\n"
+    lines = [f"# {remark}"] if remark else []
+    lines += setting.begin(asked, *before)
+    for number, one in enumerate(before, start=1):
+        names = f"x_{number}", f"positions_{number}"
+        made, call = _rotation(setting, one, names)
+        lines += [*_given(one, names), *made, call]
+    lines += _given(asked)
+    made, call = _rotation(setting, asked)
+    if expected is None:
+        lines += _formula(setting, asked)
+        lines += [*made, *_result(setting, asked, call), *_whole(asked)]
+        return _text(lines, _element("y", "expected[at]", "got[at]", where))
+    lines += [*made, *_result(setting, asked, call)]
+    return _text(lines, _element("y", _literal(expected), "got[at]", where))
 
 
-def _imports(
-    target: str, profile: Profile, arrays: Sequence[np.ndarray[Any, Any]], *, inspects: bool
-) -> list[str]:
-    used = ["inspect"] if inspects else []
-    if target not in ARRAYS:
-        used += ["runpy", "sys"] if _path(target)[0].endswith(".py") else ["sys"]
-    lines = [f"import {', '.join(used)}"] if used else []
-    lines.append("import numpy as np")
-    if profile.array in ("numpy", "cupy") and any(map(holds_bfloat16, arrays)):
-        lines.append("import ml_dtypes")
-    lines += {
-        "numpy": [],
-        "cupy": ["import cupy as cp"],
-        "torch": ["import torch"],
-        "jax": ["import jax, jax.numpy as jnp"],
-    }[profile.array]
-    if profile.array == "jax" and any(_needs_x64(array) for array in arrays):
-        lines.append('jax.config.update("jax_enable_x64", True)')
-    return lines
+def score_script(setting: Setting, query: Asked, key: Asked, where: Sequence[int]) -> str:
+    """Write a script that takes the inner products of two rotations, by the formula and as got.
+
+    Parameters
+    ----------
+    setting : Setting
+        The subject.
+    query, key : Asked
+        The two rotations.
+    where : sequence of int
+        Batch, token and head of the score that is printed last.
+    """
+    lines = setting.begin(query, key)
+    for one, name, other in ((query, "q", "m"), (key, "k", "n")):
+        names = (name, other)
+        made, call = _rotation(setting, one, names)
+        lines += [*_given(one, names), *_formula(setting, one, names)]
+        lines += [*made, *_result(setting, one, call)]
+        lines.append(f"exact_{name}, got_{name} = expected, got")
+    lines.append("expected = np.sum(exact_q * exact_k, axis=-1)")
+    lines.append("got = np.sum(got_q * got_k, axis=-1)")
+    return _text(lines, _element("score", "expected[at]", "got[at]", where))
 
 
-def _needs_x64(array: np.ndarray[Any, Any]) -> bool:
-    return array.dtype.name in ("float64", "complex128")
+def gradient_script(setting: Setting, asked: Asked, where: Sequence[int], *, own: str = "") -> str:
+    """Write a script that takes the gradient of <c, f(x, positions)> with respect to x.
 
+    It must be c turned by the opposite positions.
 
-def _path(target: str) -> tuple[str, str]:
-    place, colon, attribute = target.rpartition(":")
-    if not colon or target.endswith(".py"):
-        return target, ""
-    return place, attribute
-
-
-def _subject(target: str, function: str) -> list[str]:
-    if target in ARRAYS:
-        return [f"from ropespec.backends.{target} import {function}"]
-    place, attribute = _path(target)
-    lines = ['sys.path.insert(0, ".")']
-    first, _, rest = attribute.partition(".")
-    tail = f".{rest}" if rest else ""
-    if place.endswith(".py"):
-        if not attribute:
-            return [*lines, f"{function} = runpy.run_path({place!r})[{function!r}]"]
-        lines.append(f"subject = runpy.run_path({place!r})[{first!r}]{tail}")
-    elif not attribute:
-        return [*lines, f"from {place} import {function}"]
+    Parameters
+    ----------
+    setting : Setting
+        The subject, of torch or JAX.
+    asked : Asked
+        The rotation; its `extra` is the cotangent c.
+    where : sequence of int
+        The element of the gradient that is printed last.
+    own : str
+        The function of the subject that takes the gradient, with the same keywords; empty if it is
+        that of the framework.
+    """
+    if own:
+        asked = replace(asked, function=own)
+    names = ("x", "positions")
+    cotangent = asked.extra[0]
+    lines = [*setting.begin(asked), *_given(asked), *array_source("c", cotangent)]
+    lines += _formula(setting, asked, ("c", "-positions"))
+    to_subject, back = ORDERS[setting.profile.axes]
+    made, x = argument(f"x{to_subject}", asked.arrays[0], setting.profile, strided=asked.strided)
+    lines += made
+    made, c = argument(f"c{to_subject}", cotangent, setting.profile, strided=asked.strided)
+    lines += made
+    rest = _positions(setting, asked, names[1])[1] + _keywords(asked.keywords)
+    if own:
+        lines.append(f"y = {own}({c}, {rest})")
+    elif setting.profile.array == "torch":
+        lines += [
+            f"leaf = {x}.requires_grad_()",
+            f"{asked.function}(leaf, {rest}).backward({c})",
+            "y = leaf.grad",
+        ]
     else:
-        lines.append(f"from {place} import {first} as subject")
-        if tail:
-            lines.append(f"subject = subject{tail}")
-    lines.append("subject = subject() if isinstance(subject, type) else subject")
-    fallback = ", subject" if function == "apply_rotary" else ""
-    return [*lines, f'{function} = getattr(subject, "{function}"{fallback})']
+        lines += [
+            f"y, pull = jax.vjp(lambda x: {asked.function}(x, {rest}), {x})",
+            f"(y,) = pull({c})",
+        ]
+    lines.append(f"got = {as_float64('y', setting.profile)}{back}")
+    return _text(lines, _element("gradient", "expected[at]", "got[at]", where))
 
 
-def _expected(
-    dim: int, positions: np.ndarray[Any, Any], *, interleaved: bool, base: float
-) -> list[str]:
-    wide = positions.size > 0 and max(-int(positions.min()), int(positions.max())) > (
-        FLOAT64_POSITION
-    )
-    base_source, dim_source = f"{float(base)!r}", f"{dim}"
-    if wide:  # float64 would lose digits of the angle
-        base_source, dim_source = f"np.longdouble({base_source})", f"np.longdouble({dim})"
-    if interleaved:
+def into_script(
+    setting: Setting, asked: Asked, where: Sequence[int] = (), expected: float | None = None
+) -> str:
+    """Write a script that calls a function with `out`, and looks at what it holds then.
+
+    Parameters
+    ----------
+    setting : Setting
+        The subject.
+    asked : Asked
+        The call, with arrays as they are sent, of kind `new`, `strided` or `self`.
+    where : sequence of int
+        The element of `out` that is printed last.
+    expected : float or None
+        What it must be; None to look at nothing but whether `out` is what is returned.
+    """
+    made, words = passed(asked.arrays, asked.keywords, setting.profile, strided=asked.strided)
+    like = argument("nothing", asked.arrays[0], setting.profile, strided=asked.kind == "strided")
+    lines = [*setting.begin(asked), *made, f"x = {words[0]}"]
+    if asked.kind == "self":
+        lines.append("out = x")
+    else:
+        lines += ["nothing = np.full_like(argument_1, np.nan)", *like[0], f"out = {like[1]}"]
+    arguments = ", ".join(["x", *words[1:], "out=out"])
+    lines.append(f"y = {asked.function}({arguments})")
+    if expected is None:
+        said = '"out" if y is out else "another array"'
+        return _text(lines, f'print("result: expected out got", {said})')
+    lines.append(f"got = {as_float64('out', setting.profile)}")
+    return _text(lines, _element("out", _literal(expected), "got[at]", where))
+
+
+def call_script(
+    setting: Setting, asked: Asked, item: int, where: Sequence[int], part: str, expected: float
+) -> str:
+    """Write a script that calls any function, and looks at one element of what it returns.
+
+    Parameters
+    ----------
+    setting : Setting
+        The subject.
+    asked : Asked
+        The call, with arrays as they are sent.
+    item : int
+        Which of its results.
+    where : sequence of int
+        The element of it that is printed last.
+    part : str
+        `.real`, `.imag` or nothing.
+    expected : float
+        What it must be.
+    """
+    made, arguments = _arguments(setting, asked)
+    lines = [*setting.begin(asked), *made]
+    call = f"{asked.function}({', '.join(arguments)})"
+    assert asked.reply is not None
+    one = f"[{item}]" if len(asked.reply.values) > 1 else ""
+    lines.append(f"y = {call}{one}")
+    if part:
+        lines.append(f"y = {_host('y', setting.profile)}{part}")
+        lines.append("got = y.astype(np.float64)")
+    else:
+        lines.append(f"got = {as_float64('y', setting.profile)}")
+    return _text(lines, _element(asked.function, _literal(expected), "got[at]", where))
+
+
+def property_script(setting: Setting, asked: Asked, about: str, which: int = 0) -> str:
+    """Write a script that calls a function and looks at anything but its numbers.
+
+    Parameters
+    ----------
+    setting : Setting
+        The subject.
+    asked : Asked
+        The call.
+    about : str
+        One of `PROPERTIES`.
+    which : int
+        The argument that is looked at, for `written` and `shared`.
+    """
+    lines, arguments = _arguments(setting, asked)
+    lines = [*setting.begin(asked), *lines]
+    if about in ("written", "shared"):
+        lines.append(f"given = {arguments[which]}")
+        arguments[which] = "given"
+    if about == "written":
+        lines.append(f"before = {as_float64('given', setting.profile)}.copy()")
+    call = f"{asked.function}({', '.join(arguments)})"
+    lines.append(f"y = {call}")
+    if about == "reused":
+        lines.append(f"z = {call}")
+    return _text(lines, PROPERTIES[about].format(**_facts(setting, asked, which)))
+
+
+PROPERTIES: Mapping[str, str] = {
+    "results": 'print("results: expected 1 got", len(y))',
+    "type": 'print("type: expected {type} got", type(y).__name__)',
+    "dtype": 'print("dtype: expected {dtype} got", str(y.dtype).removeprefix("torch."))',
+    "shape": 'print("shape: expected {shape} got", tuple(y.shape))',
+    "written": "same = before.tobytes() == {given}.tobytes()\n"
+    'print("{name} after the call: expected as before got", "as before" if same else "changed")',
+    "shared": 'print("memory shared with {name}: expected False got", {overlap})',
+    "reused": 'print("memory shared with the result before: expected False got", {again})',
+    "accepted": 'print("this call: expected an error got", type(y).__name__)',
+}
+"""What a script may look at, and the lines that print it."""
+
+
+def raising_script(setting: Setting, asked: Asked) -> str:
+    """Write a script that makes a call that raises."""
+    lines, arguments = _arguments(setting, asked)
+    call = f"{asked.function}({', '.join(arguments)})"
+    return _text([*setting.begin(asked), *lines], f"print({call})")
+
+
+def _arguments(setting: Setting, asked: Asked) -> tuple[Lines, list[str]]:
+    """Write the arguments of a call of any kind: the lines before it, and one word for each."""
+    if asked.do == "call":
+        return passed(asked.arrays, asked.keywords, setting.profile, strided=asked.strided)
+    made, x = _rotation_x(setting, asked)
+    more, positions = _positions(setting, asked, "positions")
+    keywords = [f"{name}={value!r}" for name, value in asked.keywords.items()]
+    return [*_given(asked), *made, *more], [x, positions, *keywords]
+
+
+def _facts(setting: Setting, asked: Asked, which: int) -> dict[str, str]:
+    kinds = {"numpy": "ndarray", "torch": "Tensor", "jax": "ArrayImpl", "cupy": "ndarray"}
+    x = asked.arrays[0]
+    shape = x.shape if isinstance(x, np.ndarray) else ()
+    names: tuple[str, ...] = ("x", "cos", "sin")
+    if asked.do == "rotate":
+        shape = to_subject(x, setting.profile).shape
+        names = ("x", "positions")
+    overlap = "np.shares_memory({}, {})"
+    if setting.profile.array == "torch":
+        overlap = "{}.untyped_storage().data_ptr() == {}.untyped_storage().data_ptr()"
+    elif setting.profile.array == "cupy":
+        overlap = "{}.data.mem.ptr == {}.data.mem.ptr"
+    return {
+        "name": names[which],
+        "type": kinds[setting.profile.array],
+        "dtype": x.dtype.name if isinstance(x, np.ndarray) else "",
+        "shape": str(tuple(int(n) for n in shape)),
+        "given": as_float64("given", setting.profile),
+        "overlap": overlap.format("y", "given"),
+        "again": overlap.format("y", "z"),
+    }
+
+
+def _given(asked: Asked, names: tuple[str, str] = ("x", "positions")) -> Lines:
+    return [
+        line
+        for name, value in zip(names, asked.arrays, strict=True)
+        for line in array_source(name, value)
+    ]
+
+
+def _rotation(
+    setting: Setting, asked: Asked, names: tuple[str, str] = ("x", "positions")
+) -> Argument:
+    """Write the call of a rotation: the lines before it, and the expression."""
+    made, x = _rotation_x(setting, asked, names[0])
+    more, positions = _positions(setting, asked, names[1])
+    call = f"{asked.function}({x}, {positions}{_keywords(asked.keywords)})"
+    return [*made, *more], call
+
+
+def _rotation_x(setting: Setting, asked: Asked, name: str = "x") -> Argument:
+    to_subject = ORDERS[setting.profile.axes][0]
+    return argument(f"{name}{to_subject}", asked.arrays[0], setting.profile, strided=asked.strided)
+
+
+def _positions(setting: Setting, asked: Asked, name: str) -> Argument:
+    positions = asked.arrays[1]
+    if setting.profile.shared_positions or setting.profile.axes == "shd":
+        # No row is left of an empty batch; any positions of the right number will do.
+        name = f"{name}[0]" if len(positions) else f"np.arange({positions.shape[1]})"
+    return argument(name, positions, setting.profile, strided=asked.strided_positions)
+
+
+def _keywords(keywords: Mapping[str, Any]) -> str:
+    return "".join(f", {name}={value!r}" for name, value in keywords.items())
+
+
+def _formula(setting: Setting, asked: Asked, names: tuple[str, str] = ("x", "positions")) -> Lines:
+    """Write the rotation by its formula, in float64; beyond 2^20 the angles are long doubles."""
+    x, positions = asked.arrays
+    stated = setting.conventions(asked)
+    dim = stated["rotary_dim"] or x.shape[-1]
+    base, width = f"{float(stated['base'])!r}", f"{dim}"
+    if positions.size > 0 and max(-int(positions.min()), int(positions.max())) > FLOAT64_POSITION:
+        base, width = f"np.longdouble({base})", f"np.longdouble({dim})"
+    if stated["interleaved"]:
         pair = f"np.s_[..., 0:{dim}:2], np.s_[..., 1:{dim}:2]"
     else:
         pair = f"np.s_[..., :{dim // 2}], np.s_[..., {dim // 2}:{dim}]"
+    place = names[1] if names[1].isidentifier() else f"({names[1]})"
     return [
-        f"theta = {base_source} ** (-np.arange(0, {dim}, 2) / {dim_source})",
-        "angle = positions[..., None, None] * theta",
+        f"theta = {base} ** (-np.arange(0, {dim}, 2) / {width})",
+        f"angle = {place}[..., None, None] * theta",
         f"first, second = {pair}",
-        "expected = x.astype(np.float64)",
+        f"expected = {names[0]}.astype(np.float64)",
         "a, b = expected[first].copy(), expected[second].copy()",
         "expected[first] = a * np.cos(angle) - b * np.sin(angle)",
         "expected[second] = a * np.sin(angle) + b * np.cos(angle)",
     ]
 
 
-def _keywords(
-    function: str, keywords: Mapping[str, Any], accepts: Collection[str] | None
-) -> tuple[list[str], str]:
-    """Write the lines that choose the keywords, and how the call passes them."""
-    if accepts is not None:
-        taken = {name: value for name, value in keywords.items() if name in accepts}
-        return [], "".join(f", {name}={value!r}" for name, value in taken.items())
-    known = f"inspect.signature({function}).parameters"
-    return [
-        f"keywords = {dict(keywords)!r}",
-        f"keywords = {{name: keywords[name] for name in keywords if name in {known}}}",
-    ], ", **keywords"
+def _result(setting: Setting, asked: Asked, call: str) -> Lines:
+    """Write the call of a rotation, and its result in the axes of x."""
+    back = ORDERS[setting.profile.axes][1]
+    unrecorded = asked.do == "unrecorded"
+    lines = ["with torch.no_grad():", f"    y = {call}"] if unrecorded else [f"y = {call}"]
+    return [*lines, f"got = {as_float64('y', setting.profile)}{back}"]
 
 
-def _converted(source: str, array: np.ndarray[Any, Any], profile: Profile) -> str:
-    """Write the conversion of a NumPy array to one of the subject."""
-    half = holds_bfloat16(array)
-    on = profile.device
+def _whole(asked: Asked) -> Lines:
+    if asked.arrays[0].size > 16:
+        return []
+    return ['print("expected", expected.ravel(), "\\ngot     ", got.ravel())']
+
+
+def _element(name: str, expected: str, got: str, where: Sequence[int]) -> str:
+    place = f"at = {tuple(int(i) for i in where)}"
+    return f'{place}\nprint("{name}", at, "expected", {expected}, "got", {got})'
+
+
+def _literal(value: float) -> str:
+    return repr(value) if np.isfinite(value) else f'float("{value}")'
+
+
+def _host(source: str, profile: Profile) -> str:
     match profile.array:
         case "torch":
-            moved = f".to({on!r})" if on else ""
-            return f"torch.from_numpy({source}){'.to(torch.bfloat16)' if half else ''}{moved}"
-        case "jax":
-            if array.dtype.kind in "iu" and array.size and abs(array).max() > INT32_MAX:
-                return source
-            return f"jnp.asarray({source}{', dtype=jnp.bfloat16' if half else ''})"
+            return f"{source}.detach().cpu().resolve_conj().numpy()"
         case "cupy":
-            return f"cp.asarray({source}{'.astype(ml_dtypes.bfloat16)' if half else ''})"
+            return f"cp.asnumpy({source})"
         case _:
-            return f"{source}.astype(ml_dtypes.bfloat16)" if half else f"{source}.copy()"
+            return f"np.asarray({source})"
 
 
-def _back(source: str, profile: Profile) -> str:
-    """Write the conversion of a result of the subject to a float64 array of NumPy."""
-    match profile.array:
-        case "torch":
-            return f"{source}.detach().cpu().to(torch.float64).numpy()"
-        case "cupy":
-            return f"cp.asnumpy({source}).astype(np.float64)"
-        case _:
-            return f"np.asarray({source}).astype(np.float64)"
-
-
-def _comparison(x: np.ndarray[Any, Any]) -> list[str]:
-    lines = ['print("shape", got.shape, "expected", expected.shape, "dtype", y.dtype)']
-    if x.size == 0:
-        return lines
-    if x.size <= 16:
-        lines.append('print("expected", expected.ravel(), "\\ngot     ", got.ravel())')
-    same = "got == expected"
-    if not np.isfinite(x.astype(np.float64)).all():
-        same = f"({same}) | (np.isnan(got) & np.isnan(expected))"
-    error = f"np.where({same}, 0.0, np.abs(got - expected))"
-    return [
-        *lines,
-        f"worst = np.unravel_index(np.argmax({error}), x.shape)",
-        'print("worst", worst, "expected", expected[worst], "got", got[worst])',
-    ]
+def _text(lines: Lines, last: str) -> str:
+    return "\n".join([*lines, last]) + "\n"

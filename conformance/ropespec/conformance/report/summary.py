@@ -1,22 +1,41 @@
-"""The report on one subject: header, table, what is wrong, the failures in full, the verdict."""
+"""The report on one subject: the answer first, then why, the smallest case, and what to do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from ropespec.conformance.report.failure import failure
-from ropespec.conformance.report.table import clause_rows, clause_table, skip_lines, styled
+from ropespec.conformance.report.advice import advice
+from ropespec.conformance.report.failure import failure, finding, smallest, worst_element
+from ropespec.conformance.report.page import DOTS, Page
+from ropespec.conformance.report.table import (
+    clause_grid,
+    clause_rows,
+    left_out,
+    skip_lines,
+    styled,
+)
 from ropespec.conformance.results import CheckResult, Diagnosis, Status, Verdict
 
-__all__ = ["print_report", "profile_line", "verdict_lines"]
+__all__ = ["chief", "diagnosis_lines", "head", "print_report", "profile_line", "verdict_lines"]
 
 LAYOUTS = {True: "interleaved (2i, 2i+1)", False: "half-split (i, i+d/2)"}
+LINES = 40
+"""What a report is long at most, unless everything is asked for."""
+
+RESERVED = 10
+"""Of these, lines for what else fails, and for how it was checked."""
+
+MORE = "--verbose prints every clause, and every failure with a script that shows it"
+EITHER = 0.6
+"""Mistakes that share a certainty below this cannot be told apart."""
 
 
-def print_report(console: Console, verdict: Verdict, *, only: Sequence[str] = ()) -> None:
-    """Print everything a reader needs to know about one verdict.
+def print_report(
+    console: Console, verdict: Verdict, *, only: Sequence[str] = (), verbose: bool = False
+) -> None:
+    """Print what a reader needs to know about one verdict.
 
     Parameters
     ----------
@@ -26,56 +45,52 @@ def print_report(console: Console, verdict: Verdict, *, only: Sequence[str] = ()
         What was found.
     only : sequence of str
         The clauses, checks or chapters the run was limited to; empty for all of them.
+    verbose : bool
+        Whether to print everything: the table of clauses, every failure and its script.
     """
-    telling = [result for result in verdict.failures if not result.general]
-    vague = [result for result in verdict.failures if result.general]
-    failed = telling or vague[:1]
-    _print(console, Text(verdict.subject, style="bold"))
-    _print(console, Text(f"{profile_line(verdict.profile)}, seed {verdict.seed}"))
-    console.print()
-    console.print(clause_table(clause_rows(verdict.checks)))
-    for index, line in enumerate(skip_lines(verdict.checks)):
-        _print(console, Text(line if index else f"\n{line}", style="dim"))
-    if failed:
-        for item in verdict.diagnosis:
-            _print(console, _named(item))
-        _print(console, Text("\nWhat is wrong:", style="bold"))
-        for result in failed:
-            _print(console, _summary(result))
-        if others := [result.id for result in vague if result not in failed]:
-            line = f"  as after almost any mistake, {len(others)} more checks fail: "
-            _print(console, Text(line + ", ".join(others), style="dim"))
-        _print(console, Text("\nIn detail:", style="bold"))
-        told: dict[tuple[Status, str], str] = {}
-        for result in failed:
-            way = (result.status, _first_sentence(result))
-            same_as = told.setdefault(way, result.id)
-            is_first = same_as == result.id or result.status is Status.FAIL
-            _print(console, Text())
-            _print(console, failure(result, same_as="" if is_first else same_as))
-    console.print()
+    page = Page(console)
+    head(page, verdict, only=only)
+    if not verbose:
+        _failures(page, verdict, chief(verdict))
+        page.lines += _closing(page, verdict)
+        page.cut(LINES, "... and more: --verbose prints all of it")
+        page.print()
+        return
+    page.add()
+    page.add(_checked_as(verdict), hang=2, style="dim")
+    page.print()
+    _everything(console, verdict)
+    page = Page(console)
+    page.add()
+    page.add(verdict_lines(verdict, only=only)[0], hang=2)
+    page.print()
+
+
+def head(page: Page, verdict: Verdict, *, only: Sequence[str] = ()) -> None:
+    """Add what every reader needs: the verdict, why, the smallest case, and what to do."""
     for text in verdict_lines(verdict, only=only):
-        _print(console, text)
+        page.add(text, hang=2, most=3)
+    first = chief(verdict)
+    if first is None:
+        return
+    for number, text in enumerate(diagnosis_lines(verdict.diagnosis)):
+        page.add(text, hang=2, most=2 if number else 4)
+    what_to_do = _what_to_do(page, verdict, first)
+    case = _case(page, first)
+    room = LINES - RESERVED - len(page.lines) - len(what_to_do)
+    page.lines += case if len(case) <= room else [*case[: room - 1], Text(f" {DOTS}")]
+    page.lines += what_to_do
 
 
-def _named(item: Diagnosis) -> Text:
-    text = Text("\nDiagnosis: ", style="bold")
-    label = f"{item.id} {item.name}".strip()
-    text.append(label, style="bold red")
-    text.append(f" (certainty {item.certainty:.0%})\n  {item.sentence}", style="default")
-    return text
+def chief(verdict: Verdict) -> CheckResult | None:
+    """Return the failure to look at first: one that points at a mistake, best by a number."""
+    failures = verdict.failures
 
+    def rank(result: CheckResult) -> tuple[bool, bool]:
+        found = result.counterexample
+        return result.general, found is None or found.expected is None
 
-def _summary(result: CheckResult) -> Text:
-    text = Text("  ")
-    text.append_text(styled(result.status))
-    text.append(f"  {result.id}  {result.title}: {_first_sentence(result)}")
-    return text
-
-
-def _first_sentence(result: CheckResult) -> str:
-    lines = [line.strip() for line in result.message.splitlines() if line.strip()]
-    return lines[0] if lines else result.sentence
+    return min(failures, key=rank, default=None)
 
 
 def verdict_lines(verdict: Verdict, *, only: Sequence[str] = ()) -> tuple[Text, ...]:
@@ -91,32 +106,179 @@ def verdict_lines(verdict: Verdict, *, only: Sequence[str] = ()) -> tuple[Text, 
     Returns
     -------
     tuple of Text
-        One line per thing known; the verdict itself is the last.
+        The verdict first, then one line per thing known.
     """
-    lines = [Text(_precision(dtype, name)) for dtype, name in verdict.precision_by_dtype.items()]
+    lines = [_answer(verdict, f" (checked only: {', '.join(only)})" if only else "")]
+    lines += [
+        Text(f"precision measured for {dtype}: {_precision(name)}")
+        for dtype, name in verdict.precision_by_dtype.items()
+        if name != "none" or not verdict.failures
+    ]
     if cut := sum(result.cut for result in verdict.checks):
         lines.append(Text(f"it is slow: {cut} checks drew fewer cases than usual (--full: all)"))
+    return tuple(lines)
+
+
+def _answer(verdict: Verdict, limited: str) -> Text:
+    """Return the verdict in one line."""
     rows = [row for row in clause_rows(verdict.checks) if row.status is not Status.SKIP]
     failed = [row for row in rows if not row.status.conforms]
-    limited = f" (checked only: {', '.join(only)})" if only else ""
-    if failed:
-        count = f"{len(failed)} of {len(rows)} clauses fail"
-        line = f"does not conform: {count}, see first {verdict.failures[0].clause}"
-        return (*lines, Text(line + limited, style="bold red"))
+    first, target = chief(verdict), verdict.subject
+    if first is not None:
+        count = f"{len(failed)} of {len(rows)} clauses fail, see first {first.clause}"
+        return Text(f"{target} does not conform: {count}{limited}", style="bold red")
     if verdict.overdue:
-        left = len(rows), verdict.overdue
-        line = "undecided: {} clauses checked and none failed, {} checks were not run in time"
-        return (*lines, Text(line.format(*left) + limited, style="bold yellow"))
+        said = f"{len(rows)} clauses checked and none failed, {verdict.overdue} checks were not run"
+        return Text(f"{target} is undecided: {said} in time{limited}", style="bold yellow")
     if not rows:
-        return (*lines, Text("does not conform: nothing was checked" + limited, style="bold red"))
-    line = f"conforms{limited}: {len(rows)} {'clause' if len(rows) == 1 else 'clauses'} checked"
-    return (*lines, Text(f"{line} in {verdict.duration:.0f} s", style="bold green"))
+        return Text(f"{target} does not conform: nothing was checked{limited}", style="bold red")
+    count = f"{len(rows)} {'clause' if len(rows) == 1 else 'clauses'} checked"
+    said = f"{target} conforms{limited}: {count} in {verdict.duration:.0f} s"
+    return Text(said, style="bold green")
 
 
-def _precision(dtype: str, name: str) -> str:
-    if name == "none":
-        return f"precision measured for {dtype}: no class holds"
-    return f"precision measured for {dtype}: {name}"
+def _precision(name: str) -> str:
+    return "no class holds" if name == "none" else name
+
+
+def diagnosis_lines(found: Sequence[Diagnosis], *, most: int = 3) -> tuple[Text, ...]:
+    """Name the mistakes, those that cannot be told apart as `either ... or ...`.
+
+    Parameters
+    ----------
+    found : sequence of Diagnosis
+        The surest first.
+    most : int
+        How many are told.
+    """
+    lines: list[Text] = []
+    shown = list(found[:most])
+    alike = [item for item in shown if _alike(item, shown)]
+    if alike:
+        names = " or ".join(_label(item) for item in alike)
+        lines.append(Text.assemble(("Diagnosis: either ", "bold"), (names, "bold red")))
+    for item in shown:
+        if item in alike:
+            lines.append(Text.assemble((f"  {_label(item)}: ", "bold"), item.sentence))
+            continue
+        word = "Also: " if lines else "Diagnosis: "
+        name = "" if item.name == "unknown" else f"{_label(item)}. "
+        lines.append(Text.assemble((word, "bold"), (name, "bold red"), item.sentence))
+    if more := len(found) - len(shown):
+        lines.append(Text(f"and {more} more (--json has them)"))
+    return tuple(lines)
+
+
+def _alike(item: Diagnosis, others: Sequence[Diagnosis]) -> bool:
+    shared = [one for one in others if one.certainty == item.certainty]
+    return len(shared) > 1 and item.certainty < EITHER
+
+
+def _label(item: Diagnosis) -> str:
+    return f"{item.id} {item.name}".strip()
+
+
+def _case(page: Page, first: CheckResult) -> list[Text]:
+    """Show the smallest case of one failure."""
+    lines = page.wrapped("\n")[:1]
+    lines += page.wrapped(Text.assemble((f"{first.id}  ", "bold"), finding(first)), hang=2, most=3)
+    for line in _last_frame(first):
+        lines += page.wrapped(line, indent=2, hang=2, most=2)
+    if first.counterexample is not None:
+        for line in smallest(first.counterexample, brief=True):
+            lines += page.wrapped(line, indent=2, hang=2, most=3)
+        if worst := worst_element(first.counterexample):
+            lines += page.wrapped(worst, indent=2, hang=2, style="bold", most=3)
+    return lines
+
+
+def _last_frame(result: CheckResult) -> list[str]:
+    """Return where the subject raised, of which the first line of the message says nothing."""
+    lines = [line.strip() for line in result.message.splitlines()[1:] if line.strip()]
+    frames = [index for index, line in enumerate(lines) if line.startswith("File ")]
+    return lines[frames[-1] : frames[-1] + 2] if frames else []
+
+
+def _what_to_do(page: Page, verdict: Verdict, first: CheckResult) -> list[Text]:
+    lines = [Text(), Text("What to do:", style="bold")]
+    for purpose, line in advice(verdict, first):
+        text = Text.assemble(f"{purpose}: ", (line, "bold"))
+        lines += page.wrapped(text, indent=2, hang=2, most=3)
+    return lines
+
+
+def _failures(page: Page, verdict: Verdict, first: CheckResult | None) -> None:
+    """One line per clause that fails and points at a mistake, as many as there is room for."""
+    told = [one for one in verdict.failures if not one.general and one is not first]
+    vague = [one for one in verdict.failures if one.general and one is not first]
+    groups = _groups(told)
+    if not told and not vague:
+        return
+    page.add()
+    page.add("What else fails:", style="bold")
+    end = page.wrapped(_consequences(vague), indent=2, hang=2) if vague else []
+    room = LINES - len(page.lines) - len(end) - len(_closing(page, verdict))
+    for number, group in enumerate(groups):
+        lines = page.wrapped(_grouped(group), indent=2, hang=2, most=2)
+        rest = len(groups) - number - 1
+        if len(lines) + (1 if rest else 0) > room:
+            page.add(f"and {rest + 1} more (--verbose: all of them)", indent=2)
+            break
+        page.lines += lines
+        room -= len(lines)
+    page.lines += end
+
+
+def _groups(results: Iterable[CheckResult]) -> list[list[CheckResult]]:
+    """Take together what fails in the same way in several clauses, and the checks of one clause."""
+    found: dict[tuple[str, ...], list[CheckResult]] = {}
+    for result in results:
+        way = (result.status.value, finding(result))
+        key = way if result.status is not Status.FAIL else (result.clause,)
+        found.setdefault(key, []).append(result)
+    return list(found.values())
+
+
+def _grouped(group: Sequence[CheckResult]) -> Text:
+    first = group[0]
+    others = list(dict.fromkeys(one.clause for one in group if one.clause != first.clause))
+    more = f" and {len(others)} more clauses" if len(others) > 1 else ""
+    more = more or (f" and {others[0]}" if others else "")
+    text = styled(first.status)
+    text.append(f"  {first.id}{more}  {finding(first)}", style="default")
+    return text
+
+
+def _consequences(vague: Sequence[CheckResult]) -> str:
+    clauses = len(dict.fromkeys(one.clause for one in vague))
+    checks = f"{len(vague)} more check{'' if len(vague) == 1 else 's'}"
+    of = f"{clauses} clause{'' if clauses == 1 else 's'}"
+    return f"as after almost any mistake, {checks} of {of} (--verbose: which)"
+
+
+def _closing(page: Page, verdict: Verdict) -> list[Text]:
+    lines = ["", _checked_as(verdict), *left_out(verdict.checks), MORE]
+    return [part for line in lines for part in page.wrapped(line, hang=2, style="dim")]
+
+
+def _checked_as(verdict: Verdict) -> str:
+    return f"checked as {profile_line(verdict.profile)}, seed {verdict.seed}"
+
+
+def _everything(console: Console, verdict: Verdict) -> None:
+    """Print the table, what was not checked, and every failure in detail."""
+    console.print()
+    clause_grid(clause_rows(verdict.checks)).print(console)
+    page = Page(console)
+    for line in skip_lines(verdict.checks):
+        page.add(line, hang=2, style="dim")
+    told: dict[tuple[Status, str], str] = {}
+    for result in verdict.failures:
+        same_as = told.setdefault((result.status, finding(result)), result.id)
+        is_first = same_as == result.id or result.status is Status.FAIL
+        page.add()
+        failure(page, result, same_as="" if is_first else same_as)
+    page.print()
 
 
 def profile_line(profile: Mapping[str, Any]) -> str:
@@ -138,10 +300,7 @@ def profile_line(profile: Mapping[str, Any]) -> str:
     parts.append(f"base {profile.get('base', 10000.0):g}")
     if profile.get("rotary_dim") is not None:
         parts.append(f"rotary_dim {profile['rotary_dim']}")
-    head_dims = profile.get("head_dims", ())
-    if len(head_dims) > 3:
-        parts.append(f"head_dim {min(head_dims)}..{max(head_dims)}")
-    elif head_dims:
+    if head_dims := profile.get("head_dims", ()):
         parts.append(f"head_dim {'/'.join(map(str, head_dims))}")
     largest = profile.get("max_position")
     if largest is not None:
@@ -153,8 +312,3 @@ def profile_line(profile: Mapping[str, Any]) -> str:
     if profile.get("precision"):
         parts.append(f"precision {profile['precision']}")
     return ", ".join(part for part in parts if part)
-
-
-def _print(console: Console, text: Text) -> None:
-    # One statement, one line: a reader's terminal wraps it, a script's grep does not want it cut.
-    console.print(text, soft_wrap=True)

@@ -5,14 +5,22 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
+from ropespec.conformance.report.page import Grid
 from ropespec.conformance.results import CheckResult, Status
 from ropespec.spec.clauses import clauses
 
-__all__ = ["ClauseRow", "clause_rows", "clause_table", "number", "skip_lines", "styled"]
+__all__ = [
+    "ClauseRow",
+    "clause_grid",
+    "clause_rows",
+    "is_not_offered",
+    "left_out",
+    "number",
+    "skip_lines",
+    "styled",
+]
 
 STYLES = {
     Status.PASS: "green",
@@ -81,29 +89,51 @@ def _size(worst: float) -> float:
     return math.inf if math.isnan(worst) else worst
 
 
-def clause_table(rows: Iterable[ClauseRow]) -> Table:
-    """Lay out the rows that ran, chapter by chapter, for 100 columns and narrower."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("clause", no_wrap=True)
-    table.add_column("title", overflow="fold", min_width=30)
-    table.add_column("status", no_wrap=True)
-    table.add_column("examples", justify="right", no_wrap=True)
-    table.add_column("error / budget", justify="right", no_wrap=True)
+def clause_grid(rows: Iterable[ClauseRow]) -> Grid:
+    """Lay out the rows that ran, chapter by chapter."""
+    grid = Grid(
+        *("clause", "title", "status", "examples", "error/budget"),
+        right=("examples", "error/budget"),
+        folded=("title",),
+    )
     chapter = None
     for row in rows:
         if row.status is Status.SKIP:
             continue
         if chapter is not None and row.chapter != chapter:
-            table.add_section()
+            grid.part()
         chapter = row.chapter
-        table.add_row(
-            Text(row.clause),
-            Text(row.title),
-            styled(row.status),
-            str(row.examples),
-            number(row.worst),
-        )
-    return table
+        grid.add(row.clause, row.title, styled(row.status), str(row.examples), number(row.worst))
+    return grid
+
+
+def is_not_offered(reason: str) -> bool:
+    """Whether a check did not run because the subject lacks a function."""
+    return _NOT_OFFERED.match(reason.rstrip(".")) is not None
+
+
+def left_out(checks: Iterable[CheckResult]) -> tuple[str, ...]:
+    """Say in a line how much was not checked, and whole what was not for want of time or subject.
+
+    Which checks these are, and why each, is told by `skip_lines`.
+    """
+    missing = unfit = 0
+    lines: dict[str, int] = {}
+    for result in checks:
+        if result.status is not Status.SKIP:
+            continue
+        if result.message.startswith("not run: "):
+            lines[result.message] = lines.get(result.message, 0) + 1
+        elif is_not_offered(result.message):
+            missing += 1
+        else:
+            unfit += 1
+    said = [f"{_count(number)} {message}" for message, number in lines.items()]
+    parts = [f"{missing} of functions that it does not offer"] if missing else []
+    parts += [f"{unfit} of what is not claimed or not possible here"] if unfit else []
+    if parts:
+        said.append(f"{_count(missing + unfit)} left out: {', '.join(parts)}")
+    return tuple(said)
 
 
 def skip_lines(checks: Iterable[CheckResult]) -> tuple[str, ...]:

@@ -1,34 +1,36 @@
 """Arrays of any framework, read back as NumPy; imports no framework, looks only at loaded ones."""
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy import asarray, empty, full  # bound before a subject can put others in their place
 from numpy.lib.array_utils import byte_bounds
+from numpy.ma import MaskedArray
 
+from ropespec.conformance.subject.frames import DTYPES, MOST_BYTES
 from ropespec.spec.errors import describe
 
 __all__ = [
+    "Memory",
     "Returned",
     "carve",
     "dtype_name",
     "framework_of",
+    "memory_of",
     "overlap",
     "read",
     "results",
     "same_place",
     "spread",
+    "unlike",
 ]
 
 _CLASSES = (("torch", "Tensor"), ("jax", "Array"), ("cupy", "ndarray"))
-_KEPT = frozenset(
-    (
-        *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-        *("bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
-    )
-)
 _MOST_RESULTS = 32
+_LONGEST = 500  # characters of a description
 
 
 def framework_of(value: object) -> str:
@@ -44,7 +46,19 @@ def framework_of(value: object) -> str:
 
 def dtype_name(array: Any) -> str:  # noqa: ANN401  # an array of any framework
     """Return the bare name of the dtype as the framework reports it, such as `float32`."""
-    return str(getattr(array.dtype, "name", array.dtype)).removeprefix("torch.")
+    return str(getattr(array.dtype, "name", array.dtype)).removeprefix("torch.")[:_LONGEST]
+
+
+def unlike(array: Any, room: int = MOST_BYTES) -> str:  # noqa: ANN401  # an array of any framework
+    """Return why an array is not one like x, such as `it is a masked array`; empty if it is one."""
+    if isinstance(array, MaskedArray):
+        return "it is a masked array"
+    if isinstance(array, (np.ndarray, np.generic)) and not array.dtype.isnative:
+        return f"its bytes are in foreign order ({array.dtype.str})"
+    if framework_of(array) == "torch" and array.layout is not sys.modules["torch"].strided:
+        return f"it is not dense ({array.layout})"
+    size = math.prod(array.shape) * array.dtype.itemsize
+    return f"its {size} bytes are too many to look at" if size > room else ""
 
 
 def read(array: Any) -> np.ndarray:  # noqa: ANN401  # an array of any framework
@@ -64,8 +78,8 @@ def read(array: Any) -> np.ndarray:  # noqa: ANN401  # an array of any framework
     elif framework == "cupy":
         found = sys.modules["cupy"].asnumpy(array)
     else:
-        found = np.asarray(array)
-    if found.dtype.name in _KEPT:
+        found = asarray(array)
+    if found.dtype.name in DTYPES:
         return found
     return found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
 
@@ -73,8 +87,6 @@ def read(array: Any) -> np.ndarray:  # noqa: ANN401  # an array of any framework
 def _read_torch(tensor: Any) -> np.ndarray:  # noqa: ANN401  # torch is not imported here
     torch = sys.modules["torch"]
     host = tensor.detach().cpu().resolve_conj().resolve_neg()
-    if host.layout is not torch.strided:
-        host = host.to_dense()
     if host.dtype is torch.bfloat16:
         import ml_dtypes  # noqa: PLC0415  # only bfloat16 needs it
 
@@ -87,21 +99,24 @@ def _read_torch(tensor: Any) -> np.ndarray:  # noqa: ANN401  # torch is not impo
     return found
 
 
-def overlap(result: Any, argument: Any) -> bool:  # noqa: ANN401  # arrays of any framework
-    """Whether the memory of two arrays lies in one block; JAX arrays never tell."""
-    first, second = _memory(result), _memory(argument)
+Memory = tuple[str, int, int]
+"""A device, the first address, and the first behind the last."""
+
+
+def overlap(first: Memory | None, second: Memory | None) -> bool:
+    """Whether two pieces of memory have a byte in common; what is not known never has."""
     if first is None or second is None or first[0] != second[0]:
         return False
     return first[1] < second[2] and second[1] < first[2]
 
 
-def _memory(array: Any) -> tuple[str, int, int] | None:  # noqa: ANN401  # as in overlap
-    """Return device, first and last address of what the array lies in; None if not known."""
+def memory_of(array: Any) -> Memory | None:  # noqa: ANN401  # an array of any framework
+    """Return what an array lies in; None if that is not known, as for those of JAX."""
     framework = framework_of(array)
     if framework == "numpy":
         if not isinstance(array, np.ndarray) or not array.size:
             return None
-        return ("cpu", *byte_bounds(array))
+        return ("cpu", *byte_bounds(asarray(array)))
     if framework == "torch":
         try:
             storage = array.untyped_storage()
@@ -142,7 +157,7 @@ def spread(values: np.ndarray) -> np.ndarray:
     """
     swapped = values.swapaxes(-3, -2) if values.ndim >= 3 else values
     gap = 1 if values.dtype.kind in "iu" else np.nan
-    buffer = np.full((*swapped.shape[:-1], 2 * swapped.shape[-1]), gap, values.dtype)
+    buffer = full((*swapped.shape[:-1], 2 * swapped.shape[-1]), gap, values.dtype)
     buffer[..., ::2] = swapped
     return buffer
 
@@ -178,19 +193,29 @@ class Returned:
     description: str
 
     @classmethod
-    def of(cls, item: Any) -> "Returned":  # noqa: ANN401  # whatever a subject returns
-        """Read anything a subject may return; never raises for what it is."""
+    def of(cls, item: Any, room: int = MOST_BYTES) -> "Returned":  # noqa: ANN401  # whatever a subject returns
+        """Read anything a subject may return; never raises for what it is.
+
+        Parameters
+        ----------
+        item : object
+            What was returned.
+        room : int
+            The bytes it may hold to be looked at.
+        """
         framework = framework_of(item)
         try:
-            description = describe(item)
+            description = " ".join(describe(item).split())[:_LONGEST]
         except Exception:  # noqa: BLE001  # the __repr__ is the subject's
-            description = f"an object of type {type(item).__name__}"
+            description = f"an object of type {_type_name(item)}"
         if framework:
             try:
-                return cls(read(item), dtype_name(item), framework, _device(item), description)
+                if not (reason := unlike(item, room)):
+                    return cls(read(item), dtype_name(item), framework, _device(item), description)
+                description = f"{description} ({reason})"
             except Exception as error:  # noqa: BLE001  # each framework has its own
-                description = f"{description} that cannot be read: {type(error).__name__}"
-        return cls(_as_numbers(item), type(item).__name__, "", "", description)
+                description = f"{description} that cannot be read: {_type_name(error)}"
+        return cls(_as_numbers(item), _type_name(item), "", "", description)
 
     def described_beside(self, claimed: str) -> str:
         """Return the description, with the framework where another one is claimed."""
@@ -219,12 +244,16 @@ def _device(array: Any) -> str:  # noqa: ANN401  # an array of any framework
     return ""
 
 
+def _type_name(item: object) -> str:
+    return type(item).__name__[:_LONGEST]
+
+
 def _as_numbers(item: object) -> np.ndarray:
     if isinstance(item, (bool, int, float, complex, list, tuple)):
         try:
-            found = np.asarray(item)
+            found = asarray(item)
         except (ValueError, TypeError, OverflowError, RuntimeError):
-            found = np.empty(0)
+            found = empty(0)
         if found.dtype.kind in "biufc":
             return found
-    return np.empty(0)
+    return empty(0)

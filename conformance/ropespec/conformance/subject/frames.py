@@ -2,38 +2,59 @@
 
 A frame is the length of the header (8 bytes, little-endian), the header as JSON, and the bytes of
 the arrays one after the other. The header lists dtype and shape of each array; nothing is pickled.
-Arrays above `LARGE` bytes do not pass through the socket: they lie in a nameless file, in memory
-where the system has /dev/shm, whose descriptor is sent along and mapped by the receiver. A nameless
-file cannot be left behind, however either side dies.
+Arrays above `LARGE` bytes do not pass through the socket where the system has files in memory: the
+descriptor of such a file is sent along. The receiver reads it, for the memory under a mapping could
+be cut away. Nothing that arrives is believed: sizes, shapes and dtypes are looked at before memory
+is taken.
 """
 
 import contextlib
 import functools
 import json
 import math
-import mmap
 import os
 import socket
-import tempfile
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy import asarray, empty  # bound before a subject can put others in their place
 
-__all__ = ["LARGE", "Channel", "Disconnected", "Frame", "FrameError", "dtype_named"]
+__all__ = [
+    "DTYPES",
+    "LARGE",
+    "MOST_ARRAYS",
+    "MOST_BYTES",
+    "Channel",
+    "Disconnected",
+    "Frame",
+    "FrameError",
+    "dtype_named",
+]
 
 LARGE = 2**20
+MOST_BYTES = 2**30
+"""The most that the arrays of a frame may hold."""
+MOST_ARRAYS = 64
+DTYPES = frozenset(
+    (
+        *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+        *("bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+    )
+)
+"""The dtypes that can be sent."""
 _PREFIX = 8
-_MAX_HEADER = 2**24
-_MAX_FILES = 16
-_TICK = 0.05  # seconds between two looks at the deadline
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108  # only nameless files are made there
+_MOST_HEADER = 2**20
+_MOST_FILES = 16
+_MOST_AXES = 64  # those of NumPy
 _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+_KEYS = {"dtype", "shape", "file"}
 
 
 class FrameError(Exception):
-    """What arrived is not a frame."""
+    """What arrived is not a frame, or not the frame that was asked for."""
 
 
 class Disconnected(FrameError):  # noqa: N818  # a state of the peer, not a mistake in a frame
@@ -54,54 +75,64 @@ class Channel:
     Parameters
     ----------
     connection : socket
-        A connected stream socket of the Unix family; the channel owns it.
-    idle : callable, optional
-        Called again and again while the channel waits; it ends the wait by raising. Without it the
-        channel waits for ever.
+        A connected stream socket; the channel owns it. Files are sent if it is of the Unix family.
+    wait : callable, optional
+        Called when there is nothing to read, or with True no room to write; it returns when there
+        may be, or ends the wait by raising. Without it the channel waits for ever.
     """
 
-    def __init__(self, connection: socket.socket, idle: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, connection: socket.socket, wait: Callable[[bool], None] | None = None
+    ) -> None:
         self._socket = connection
-        self._idle = idle
-        self._socket.settimeout(None if idle is None else _TICK)
+        self._wait = wait
+        self._files = connection.family == getattr(socket, "AF_UNIX", None)
+        self._socket.setblocking(wait is None)
+
+    def fileno(self) -> int:
+        """Return the descriptor of the socket."""
+        return self._socket.fileno()
 
     def close(self) -> None:
         """Close the connection; the peer sees the end of the stream."""
         self._socket.close()
 
     def send(self, header: Mapping[str, Any], arrays: Sequence[np.ndarray] = ()) -> None:
-        """Send a frame.
+        """Send a frame; if it cannot be sent, nothing is.
 
         Parameters
         ----------
         header : mapping
             JSON values; the key `arrays` is taken.
         arrays : sequence of array
-            Booleans, numbers and the dtypes of ml_dtypes, of any shape and any strides.
+            Of the dtypes in `DTYPES`, any shape and any strides.
 
         Raises
         ------
         TypeError
             For an array of another dtype, or a header that is not JSON.
+        ValueError
+            For more than `MOST_BYTES` or `MOST_ARRAYS`.
         Disconnected
             If the peer is gone.
         """
         files: list[BinaryIO] = []
         table: list[dict[str, Any]] = []
         bodies: list[bytes] = []
+        if len(arrays) > MOST_ARRAYS or sum(item.nbytes for item in arrays) > MOST_BYTES:
+            raise ValueError(f"a frame holds {MOST_ARRAYS} arrays and {MOST_BYTES} bytes at most")
         try:
             for array in arrays:
-                plain = _native(array)
-                name = _sendable(plain.dtype)
+                name = _sendable(array.dtype)
+                plain = asarray(array, array.dtype.newbyteorder("="), order="C")
                 file = None
-                if plain.nbytes > LARGE and len(files) < _MAX_FILES:
+                if self._files and plain.nbytes > LARGE and len(files) < _MOST_FILES:
                     file = _write_file(plain)
                 if file is None:
                     bodies.append(plain.tobytes())
                 else:
                     files.append(file)
-                entry = {"dtype": name, "shape": plain.shape, "file": file is not None}
-                table.append(entry)
+                table.append({"dtype": name, "shape": plain.shape, "file": file is not None})
             head = json.dumps({**header, "arrays": table}).encode()
             data = b"".join([len(head).to_bytes(_PREFIX, "little"), head, *bodies])
             self._send(data, [file.fileno() for file in files])
@@ -130,7 +161,7 @@ class Channel:
             filled = self._receive_first(prefix, descriptors)
             self._fill(memoryview(prefix)[filled:])
             length = int.from_bytes(prefix, "little")
-            if length > _MAX_HEADER:
+            if length > _MOST_HEADER:
                 raise FrameError(f"a header of {length} bytes")
             head = bytearray(length)
             self._fill(memoryview(head))
@@ -143,16 +174,15 @@ class Channel:
         return Frame(header, arrays)
 
     def _body(self, entry: "_Entry", descriptors: Iterator[int]) -> np.ndarray:
-        if not entry.file:
-            raw = np.empty(entry.nbytes, np.uint8)
+        descriptor = next(descriptors, None) if entry.file else None
+        if entry.file and (descriptor is None or _file_size(descriptor) < entry.nbytes):
+            raise FrameError("an array whose file is missing or too short")
+        raw = empty(entry.nbytes, np.uint8)
+        if descriptor is None:
             self._fill(raw.data)
-            return raw.view(entry.dtype).reshape(entry.shape)
-        descriptor = next(descriptors, None)
-        # Reading a mapping beyond the end of its file would kill this process.
-        if descriptor is None or os.fstat(descriptor).st_size < entry.nbytes:
-            raise FrameError("the file of a large array is missing or too short")
-        mapped = mmap.mmap(descriptor, entry.nbytes, access=mmap.ACCESS_COPY)
-        return np.frombuffer(mapped, entry.dtype).reshape(entry.shape)
+        else:
+            _read_file(descriptor, raw.data)
+        return raw.view(entry.dtype).reshape(entry.shape)
 
     def _send(self, data: bytes, descriptors: list[int]) -> None:
         view = memoryview(data)
@@ -163,8 +193,8 @@ class Channel:
                     descriptors = []
                 else:
                     sent = self._socket.send(view)
-            except TimeoutError:
-                self._wait()
+            except BlockingIOError:
+                self._waited(writing=True)
             except OSError as error:
                 raise Disconnected(f"the peer is gone: {error}") from None
             else:
@@ -174,15 +204,18 @@ class Channel:
         """Read the first bytes of a frame together with the descriptors that come with them."""
         while True:
             try:
-                data, received, _, _ = socket.recv_fds(
-                    self._socket, len(buffer), _MAX_FILES, _CLOEXEC
-                )
-            except TimeoutError:
-                self._wait()
+                if self._files:
+                    data, received, _, _ = socket.recv_fds(
+                        self._socket, len(buffer), _MOST_FILES, _CLOEXEC
+                    )
+                    descriptors.extend(received)
+                else:
+                    data = self._socket.recv(len(buffer))
+            except BlockingIOError:
+                self._waited(writing=False)
             except OSError as error:
                 raise Disconnected(f"the peer is gone: {error}") from None
             else:
-                descriptors.extend(received)
                 if not data:
                     raise Disconnected("the stream ended")
                 buffer[: len(data)] = data
@@ -192,8 +225,8 @@ class Channel:
         while view:
             try:
                 count = self._socket.recv_into(view)
-            except TimeoutError:
-                self._wait()
+            except BlockingIOError:
+                self._waited(writing=False)
             except OSError as error:
                 raise Disconnected(f"the peer is gone: {error}") from None
             else:
@@ -201,9 +234,9 @@ class Channel:
                     raise Disconnected("the stream ended inside a frame")
                 view = view[count:]
 
-    def _wait(self) -> None:
-        if self._idle is not None:
-            self._idle()
+    def _waited(self, *, writing: bool) -> None:
+        if self._wait is not None:
+            self._wait(writing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,69 +250,94 @@ class _Entry:
         return self.dtype.itemsize * math.prod(self.shape)
 
 
+@functools.cache
 def dtype_named(name: str) -> np.dtype[Any]:
-    """Return the dtype of that bare name, those of ml_dtypes included.
+    """Return the dtype of that name, one of `DTYPES`.
 
     Raises
     ------
     TypeError
-        If there is none.
+        For any other name.
     """
-    try:
-        return np.dtype(name)
-    except TypeError:
+    if name not in DTYPES:
+        raise TypeError(f"arrays of dtype {name} cannot be sent")
+    if name == "bfloat16":
         import ml_dtypes  # noqa: PLC0415  # most frames need none of its dtypes
 
-        return np.dtype(getattr(ml_dtypes, name, name))
+        found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return found
+    return np.dtype(name)
 
 
 def _parse(head: bytearray) -> tuple[dict[str, Any], list[_Entry]]:
     try:
         header = json.loads(head)
-        table = [
-            _Entry(
-                dtype_named(entry["dtype"]),
-                tuple(int(side) for side in entry["shape"]),
-                bool(entry["file"]),
-            )
-            for entry in header.pop("arrays")
-        ]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise FrameError(f"a header that cannot be read: {error}") from None
-    if any(side < 0 for entry in table for side in entry.shape):
-        raise FrameError("an array of negative size")
+    except (ValueError, RecursionError) as error:
+        raise FrameError(f"a header that cannot be read: {type(error).__name__}") from None
+    found = header.pop("arrays", None) if isinstance(header, dict) else None
+    if not isinstance(found, list) or len(found) > MOST_ARRAYS:
+        raise FrameError("a header without a list of arrays")
+    table = [_entry(row) for row in found]
+    if sum(entry.nbytes for entry in table) > MOST_BYTES:
+        raise FrameError(f"arrays of more than {MOST_BYTES} bytes")
     return header, table
+
+
+def _entry(row: object) -> _Entry:
+    if not isinstance(row, dict) or set(row) != _KEYS:
+        raise FrameError("an array without dtype, shape and file")
+    dtype, shape, file = row["dtype"], row["shape"], row["file"]
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise FrameError("an array of a dtype that is never sent")
+    if not isinstance(shape, list) or len(shape) > _MOST_AXES:
+        raise FrameError("an array whose shape is no short list")
+    sides = [side for side in shape if type(side) is int and side >= 0]
+    found = _Entry(dtype_named(dtype), tuple(sides), file is True)
+    # NumPy multiplies the sides of empty arrays too.
+    if len(sides) < len(shape) or math.prod(filter(None, sides)) * found.dtype.itemsize >= 2**63:
+        raise FrameError("an array whose shape is impossible")
+    return found
 
 
 @functools.cache
 def _sendable(dtype: np.dtype[Any]) -> str:
-    """Return the name by which the receiver finds this dtype; refuse what has no plain bytes."""
-    if dtype.kind in "biufcV" and not dtype.fields:
-        with contextlib.suppress(TypeError):
-            if dtype_named(dtype.name) == dtype:
-                return dtype.name
+    """Return the name by which the receiver finds this dtype; refuse all that it would not."""
+    if dtype.newbyteorder("=") == dtype_named(dtype.name):
+        return dtype.name
     raise TypeError(f"arrays of dtype {dtype} cannot be sent")
 
 
-def _native(array: np.ndarray) -> np.ndarray:
-    """Return the array in C order and native byte order."""
-    return np.asarray(array, array.dtype.newbyteorder("="), order="C")
-
-
 def _write_file(array: np.ndarray) -> BinaryIO | None:
-    """Write the bytes into a nameless file; None if there is no room for one."""
+    """Write the bytes into a file in memory; None if there is none, or no room for it."""
+    if not hasattr(os, "memfd_create"):
+        return None
     view = array.reshape(-1).view(np.uint8).data
-    for folder in (_SHARED_MEMORY, None):
-        if folder is not None and not os.access(folder, os.W_OK):
-            continue
-        # Written, not mapped: a full file system then gives an error instead of a fatal signal.
-        file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115  # handed on
-        try:
-            written = 0
-            while written < len(view):
-                written += file.write(view[written:]) or 0
-        except OSError:
-            file.close()
-        else:
-            return file
-    return None
+    file = open(os.memfd_create("array"), "wb", buffering=0)  # noqa: PTH123, SIM115  # handed on
+    try:
+        written = 0
+        while written < len(view):
+            written += file.write(view[written:]) or 0
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+def _file_size(descriptor: int) -> int:
+    """Return the size of a file in memory; -1 for anything else, which might be slow to read."""
+    import fcntl  # noqa: PLC0415  # only where descriptors can be sent
+
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
+        found = os.fstat(descriptor)
+        return found.st_size if stat.S_ISREG(found.st_mode) else -1
+    return -1
+
+
+def _read_file(descriptor: int, view: memoryview) -> None:
+    done = 0
+    while done < len(view):
+        count = os.preadv(descriptor, [view[done:]], done)
+        if not count:
+            raise FrameError("an array whose file was cut")
+        done += count

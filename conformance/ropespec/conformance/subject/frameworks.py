@@ -12,7 +12,15 @@ import numpy as np
 from ropespec.conformance.subject.arrays import carve, read, spread
 from ropespec.conformance.subject.errors import NotDifferentiable, TargetUnusable
 
-__all__ = ["INSTALL", "Argument", "Framework", "framework_named", "not_installed"]
+__all__ = [
+    "INSTALL",
+    "Argument",
+    "Framework",
+    "framework_named",
+    "import_framework",
+    "not_installed",
+    "shadowed",
+]
 
 INSTALL = {"torch": "ropespec[torch]", "jax": "ropespec[jax]", "cupy": "ropespec[cupy13]"}
 """What to install for a framework."""
@@ -46,13 +54,8 @@ class Argument:
             return True
         if after.dtype != self.before.dtype:
             after = after.astype(self.before.dtype)
-        return after.shape != self.before.shape or not np.array_equal(
-            _bits(after), _bits(self.before)
-        )
-
-
-def _bits(array: np.ndarray) -> np.ndarray:
-    return np.asarray(array, order="C").reshape(-1).view(np.uint8)
+        # Methods of the arrays, not functions of NumPy, which the subject may have replaced.
+        return after.shape != self.before.shape or after.tobytes() != self.before.tobytes()
 
 
 class Framework:
@@ -233,6 +236,26 @@ _FRAMEWORKS: dict[str, type[Framework]] = {
 }
 
 
+def import_framework(name: str) -> None:
+    """Import a framework without starting it.
+
+    Raises
+    ------
+    TargetUnusable
+        If it is not installed, or something else of its name is found first.
+    """
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise TargetUnusable(not_installed(name)) from None
+    # Each of them is a package that says which version it is.
+    if not (hasattr(module, "__path__") and hasattr(module, "__version__")):
+        file = module.__file__ or next(iter(module.__path__))
+        raise TargetUnusable(shadowed(name, file))
+
+
 def framework_named(name: str, device: str | None) -> Framework:
     """Import a framework and find its device.
 
@@ -241,12 +264,9 @@ def framework_named(name: str, device: str | None) -> Framework:
     TargetUnusable
         If it is not installed, or has no such device here.
     """
+    import_framework(name)
     try:
         return _FRAMEWORKS[name](device)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        raise TargetUnusable(not_installed(name)) from None
     except Exception as error:  # each framework has its own
         where = "its device" if device is None else f"device {device!r}"
         text = " ".join(str(error).split())[:200]
@@ -256,3 +276,8 @@ def framework_named(name: str, device: str | None) -> Framework:
 def not_installed(name: str) -> str:
     """Return the line that says what to install."""
     return f"{name} is not installed: pip install '{INSTALL[name]}'"
+
+
+def shadowed(name: str, file: str) -> str:
+    """Return the line that says why a framework is not found."""
+    return f"{file} shadows the package {name}: rename it"

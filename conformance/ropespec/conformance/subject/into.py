@@ -38,9 +38,8 @@ class Place:
         """Whether the call wrote into the gaps."""
         if self.watched is None or self.watched.backing is self.watched.array:
             return False
-        after = np.asarray(read(self.watched.backing)[..., 1::2], order="C")
-        before = np.asarray(self.watched.before[..., 1::2], order="C")
-        return after.tobytes() != before.tobytes()
+        after, before = read(self.watched.backing), self.watched.before
+        return after[..., 1::2].tobytes() != before[..., 1::2].tobytes()
 
 
 def place(framework: Framework, x: Argument, values: np.ndarray, kind: str) -> Place:

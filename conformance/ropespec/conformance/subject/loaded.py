@@ -1,20 +1,36 @@
 """A target that has been imported, and waits for a session to go on with it."""
 
+import contextlib
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
-from ropespec.conformance.subject.errors import SubjectError, TargetUnusable
+from ropespec.conformance.subject import checked
+from ropespec.conformance.subject.errors import SubjectError, SubjectRaised, TargetUnusable
+from ropespec.conformance.subject.frames import Frame
+from ropespec.conformance.subject.limits import allowance
 from ropespec.conformance.subject.process import WorkerProcess
 from ropespec.conformance.subject.reply import Offer
-from ropespec.conformance.subject.target import parse
+from ropespec.conformance.subject.requests import failure
+from ropespec.conformance.subject.target import current_folder, parse
 
-__all__ = ["LOAD_TIMEOUT", "Loaded", "load", "require_done"]
+__all__ = ["LOAD_TIMEOUT", "Loaded", "default_memory_limit", "load", "require_done"]
 
 LOAD_TIMEOUT = 60.0
 """Seconds for an import."""
+
+
+def default_memory_limit() -> int:
+    """Return 8 GiB, or half of the memory of the machine if that is less.
+
+    No check needs a tenth of it; a subject that takes more does not end.
+    """
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows cannot tell
+        return min(8 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    return 8 * 2**30
 
 
 class Loaded:
@@ -30,6 +46,10 @@ class Loaded:
         Its `PROFILE`.
     offers : mapping of str to Offer
         The functions it offers.
+    folder : Path
+        The working directory of the worker.
+    memory_limit : int or None
+        As given to `load`.
     """
 
     def __init__(
@@ -37,17 +57,17 @@ class Loaded:
         target: str,
         folder: Path,
         worker: WorkerProcess,
-        answer: Mapping[str, Any],
+        offering: "_Offering",
         *,
         is_builtin: bool,
+        memory_limit: int | None,
     ) -> None:
         self.target = target
         self.is_builtin = is_builtin
-        self.profile_mapping: Mapping[str, Any] | None = answer["profile"]
-        self.offers: Mapping[str, Offer] = MappingProxyType(
-            {name: Offer(name, frozenset(words)) for name, words in answer["offers"].items()}
-        )
+        self.profile_mapping = offering.profile
+        self.offers = offering.offers
         self.folder = folder
+        self.memory_limit = memory_limit
         self._worker: WorkerProcess | None = worker
 
     def take_worker(self) -> WorkerProcess | None:
@@ -73,7 +93,13 @@ class Loaded:
         self.close()
 
 
-def load(target: str, timeout: float = LOAD_TIMEOUT, *, folder: Path | None = None) -> Loaded:
+def load(
+    target: str,
+    timeout: float = LOAD_TIMEOUT,
+    *,
+    folder: Path | None = None,
+    memory_limit: int | None = -1,
+) -> Loaded:
     """Import a target in a worker of its own.
 
     Parameters
@@ -84,6 +110,10 @@ def load(target: str, timeout: float = LOAD_TIMEOUT, *, folder: Path | None = No
         Seconds for the import.
     folder : Path, optional
         The working directory of the worker, which is importable; the current one by default.
+    memory_limit : int or None
+        Bytes that the subject may take, from before it is imported on; None for no limit,
+        `default_memory_limit()` if not given. More raises MemoryError where the system can do that
+        (Linux), and ends the worker where the memory is shared, a child's, or a device's.
 
     Returns
     -------
@@ -95,13 +125,19 @@ def load(target: str, timeout: float = LOAD_TIMEOUT, *, folder: Path | None = No
     TargetUnusable
         With one line that says why.
     """
-    home = Path(folder or os.getcwd())  # noqa: PTH109  # as the user sees it
+    home = folder or current_folder()
     parsed = parse(target, home)
-    worker = WorkerProcess(home)
+    limit = default_memory_limit() if memory_limit == -1 else memory_limit
     try:
-        request = {"do": "load", "target": target}
-        answer = worker.ask(request, timeout=timeout, doing="while it was imported").header
-        require_done(target, answer)
+        worker = WorkerProcess(home, allowance(limit))
+    except OSError as error:
+        raise TargetUnusable(f"no process can be started for {target}: {error}") from error
+    request = {"do": "load", "target": target, "memory_limit": limit}
+    doing = "while it was imported"
+    try:
+        offering = worker.ask(
+            request, timeout=timeout, doing=doing, read=lambda frame: _Offering.of(target, frame)
+        )
     except SubjectError as error:
         worker.close(kill=True)
         message = f"{parsed.place} cannot be imported: {error.message}{_last_word(error)}"
@@ -109,7 +145,28 @@ def load(target: str, timeout: float = LOAD_TIMEOUT, *, folder: Path | None = No
     except BaseException:
         worker.close(kill=True)
         raise
-    return Loaded(target, home, worker, answer, is_builtin=parsed.is_builtin)
+    return Loaded(target, home, worker, offering, is_builtin=parsed.is_builtin, memory_limit=limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Offering:
+    """What a worker says of the subject it has imported."""
+
+    offers: Mapping[str, Offer]
+    profile: Mapping[str, Any] | None
+
+    @classmethod
+    def of(cls, target: str, frame: Frame) -> "_Offering":
+        answer = frame.header
+        require_done(target, answer)
+        offers = {
+            checked.text(name, "name"): Offer(name, frozenset(checked.texts(words, "keywords")))
+            for name, words in checked.mapping(answer.get("offers"), "offers").items()
+        }
+        profile = answer.get("profile")
+        if profile is not None:
+            profile = checked.plain(checked.mapping(profile, "PROFILE"), "PROFILE")
+        return cls(MappingProxyType(offers), profile)
 
 
 def require_done(target: str, answer: Mapping[str, Any]) -> None:
@@ -120,11 +177,11 @@ def require_done(target: str, answer: Mapping[str, Any]) -> None:
     TargetUnusable
         With one line for the user.
     """
-    if answer.get("failed") == "raised":
-        what = f"{answer['types'][0]}: {answer['message']}"
-        raise TargetUnusable(f"{target} cannot be loaded: {what}")
-    if "failed" in answer:
-        raise TargetUnusable(answer["message"])
+    error = failure(answer)
+    if isinstance(error, SubjectRaised):
+        raise TargetUnusable(f"{target} cannot be loaded: {error}")
+    if error is not None:
+        raise TargetUnusable(error.message)
 
 
 def _last_word(error: SubjectError) -> str:

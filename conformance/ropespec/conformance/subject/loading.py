@@ -6,19 +6,28 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+)
 from importlib.util import module_from_spec, spec_from_loader
+from itertools import islice
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from ropespec.conformance.subject import checked
 from ropespec.conformance.subject.errors import TargetUnusable
-from ropespec.conformance.subject.frameworks import INSTALL, not_installed
+from ropespec.conformance.subject.frames import FrameError
+from ropespec.conformance.subject.frameworks import INSTALL, not_installed, shadowed
 from ropespec.conformance.subject.target import Target, did_you_mean
 from ropespec.spec.api import FUNCTIONS
 from ropespec.spec.errors import describe
 
-__all__ = ["KEYWORDS", "OUT", "VJP", "Found", "find"]
+__all__ = ["DEVICE", "KEYWORDS", "OUT", "VJP", "Found", "find", "keywords_of"]
 
 KEYWORDS = ("interleaved", "base", "rotary_dim")
 """The keywords a function may or may not take."""
@@ -26,7 +35,11 @@ KEYWORDS = ("interleaved", "base", "rotary_dim")
 OUT = "out"
 """The keyword of a function that writes into memory it is given (ROT-23)."""
 
+DEVICE = "device"
+"""The argument that says where a table shall lie, which document 004 prints."""
+
 VJP = "apply_rotary_vjp"
+_MOST_CLAIMS = 100
 _NAMES = (*(name for names in FUNCTIONS.values() for name in names), VJP)
 
 
@@ -39,7 +52,7 @@ class Found:
     functions : mapping of str to callable
         What it offers, by API name.
     keywords : mapping of str to list of str
-        Which of `KEYWORDS` each of them takes, and `OUT` if it names it.
+        Which of `KEYWORDS` each of them takes, and `OUT` and `DEVICE` if it names them.
     profile : dict or None
         Its `PROFILE`, as JSON values.
     root : str
@@ -70,10 +83,10 @@ def find(target: Target) -> Found:
         holders.append(found)
     functions = {name: getattr(found, name) for name in _NAMES if _offers(found, name)}
     if functions:
-        keywords = {name: _keywords(item, bare=False) for name, item in functions.items()}
+        keywords = {name: keywords_of(item, bare=False) for name, item in functions.items()}
     elif callable(found):
         functions = {"apply_rotary": found}
-        keywords = {"apply_rotary": _keywords(found, bare=True)}
+        keywords = {"apply_rotary": keywords_of(found, bare=True)}
     else:
         raise TargetUnusable(_nothing(found, target))
     return Found(functions, keywords, _profile(holders, target), root)
@@ -88,7 +101,9 @@ def _offers(found: object, name: str) -> bool:
 
 def _import(target: Target) -> tuple[ModuleType, str]:
     try:
+        keep_clean(Path.cwd())
         if target.path:
+            keep_clean(Path(target.path).parent)
             return _import_file(Path(target.path)), target.path
         module = importlib.import_module(target.module)
     except ModuleNotFoundError as error:
@@ -109,6 +124,25 @@ class _FreshLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
         return self.source_to_code(self.get_data(path), path)
+
+
+def keep_clean(folder: Path) -> None:
+    """Import what lies below a folder as it is now, and leave no bytecode there.
+
+    What is installed below it, as in an environment of its own, is imported as ever.
+    """
+    installed = [Path(item) for item in (*sys.path, sys.prefix) if folder in Path(item).parents]
+
+    def finder(item: str) -> FileFinder:
+        path = Path(item)
+        if not path.is_relative_to(folder) or any(map(path.is_relative_to, installed)):
+            raise ImportError(item)
+        return FileFinder(
+            item, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_FreshLoader, SOURCE_SUFFIXES)
+        )
+
+    sys.path_hooks.insert(0, finder)
+    sys.path_importer_cache.clear()
 
 
 def _import_file(path: Path) -> ModuleType:
@@ -147,7 +181,19 @@ def _raised(error: BaseException, target: Target) -> str:
         return f"{target.place} cannot be compiled: {type(error).__name__}: {error.msg}{where}"
     text = " ".join(str(error).split())[:300]
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return f"{target.place} raised {what} while it was imported{_where(error, target)}"
+    said = f"{target.place} raised {what} while it was imported{_where(error, target)}"
+    if isinstance(error, (AttributeError, ImportError)):
+        for name in INSTALL:
+            files = [item for item in _beside(target, name) if item.is_file()]
+            if files and f"'{name}'" in text:
+                return f"{said}; {shadowed(name, str(files[0]))}"
+    return said
+
+
+def _beside(target: Target, name: str) -> list[Path]:
+    """Return where a file would stand in the way of a package of that name."""
+    folders = [Path.cwd(), *([Path(target.path).parent] if target.path else [])]
+    return [folder / f"{name}.py" for folder in folders]
 
 
 def _where(error: BaseException, target: Target) -> str:
@@ -188,7 +234,16 @@ def _instance(kind: type, target: Target) -> object:
         ) from error
 
 
-def _keywords(function: Callable[..., Any], *, bare: bool) -> list[str]:
+def keywords_of(function: Callable[..., Any], *, bare: bool) -> list[str]:
+    """Return which of `KEYWORDS`, `OUT` and `DEVICE` a function takes.
+
+    Parameters
+    ----------
+    function : callable
+        A function of the subject.
+    bare : bool
+        Whether it is a bare rotation, of which nothing is assumed that its signature does not say.
+    """
     # A torch.nn.Module is called through a wrapper that takes anything.
     forward = getattr(function, "forward", None)
     try:
@@ -198,10 +253,12 @@ def _keywords(function: Callable[..., Any], *, bare: bool) -> list[str]:
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     takes_any = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values())
     named = [
-        name for name in (*KEYWORDS, OUT) if name in parameters and parameters[name].kind in kinds
+        name
+        for name in (*KEYWORDS, OUT, DEVICE)
+        if name in parameters and parameters[name].kind in kinds
     ]
     if takes_any and not bare:
-        return [*KEYWORDS, *(name for name in named if name == OUT)]
+        return [*KEYWORDS, *(name for name in named if name not in KEYWORDS)]
     return named
 
 
@@ -221,7 +278,15 @@ def _profile(holders: list[object], target: Target) -> dict[str, Any] | None:
     for holder in reversed(holders):
         claims = getattr(holder, "PROFILE", None)
         if isinstance(claims, Mapping):
-            return {str(name): _plain(value) for name, value in claims.items()}
+            if len(claims) > _MOST_CLAIMS:
+                raise TargetUnusable(f"PROFILE of {target.place} makes {len(claims)} claims")
+            try:
+                return {
+                    str(name): checked.plain(_plain(value), checked.text(str(name), "a claim"))
+                    for name, value in claims.items()
+                }
+            except FrameError as error:
+                raise TargetUnusable(f"PROFILE of {target.place} holds {error}") from None
         if claims is not None:
             raise TargetUnusable(
                 f"PROFILE of {target.place} must be a mapping of claims; got {describe(claims)}"
@@ -234,7 +299,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever a user writes into a 
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple, range)):
-        return [_plain(item) for item in value]
+        return [_plain(item) for item in islice(value, checked.LONGEST + 1)]
     if isinstance(value, (set, frozenset)):
         return sorted((_plain(item) for item in value), key=str)
     if isinstance(value, type):

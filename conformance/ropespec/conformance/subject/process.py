@@ -1,36 +1,40 @@
 """The parent's hold on a worker process: start it, ask it, and notice when it dies or hangs."""
 
-import contextlib
-import fcntl
 import json
 import os
 import re
 import signal
-import socket
-import subprocess
 import sys
-import tempfile
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ropespec.conformance.subject.errors import SubjectCrashed, SubjectError, SubjectTimeout
-from ropespec.conformance.subject.frames import Channel, Disconnected, Frame, FrameError
+from ropespec.conformance.subject.ending import Ending
+from ropespec.conformance.subject.errors import (
+    SubjectCrashed,
+    SubjectError,
+    SubjectTimeout,
+    TargetUnusable,
+)
+from ropespec.conformance.subject.frames import Disconnected, Frame, FrameError
+from ropespec.conformance.subject.keeper import GOODBYE
+from ropespec.conformance.subject.kept import KeptWorker, can_keep
+from ropespec.conformance.subject.plain import PlainWorker
 
-__all__ = ["WorkerProcess"]
+__all__ = ["WorkerProcess", "require_seconds"]
+
+Answer = TypeVar("Answer")
 
 # The worker finds what its parent finds, before the folder of the user is searched.
 _START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
     "from ropespec.conformance.subject.worker import main; main()"
 )
-_GOODBYE = 2.0  # seconds for a worker to end by itself
-_LOG_LIMIT = 2**20
-_TAIL = 2**13
 _OURS = str(Path(__file__).parent)
 _NOISE = re.compile(r"^(Extension modules: |  File \"<string>\", line 1 in <module>$|\s*$)")
 
@@ -38,64 +42,50 @@ _NOISE = re.compile(r"^(Extension modules: |  File \"<string>\", line 1 in <modu
 class WorkerProcess:
     """A worker process and the connection to it.
 
-    It runs in a session (process group) of its own: Ctrl-C reaches only the parent, and the whole
-    group, with whatever the subject has started, is killed with the worker.
+    It runs in a session (process group) of its own: Ctrl-C reaches only the parent.
 
     Parameters
     ----------
     folder : Path
         The working directory, which is importable.
+    memory_limit : int or None
+        Bytes that it and all it starts may hold; None for no limit.
+
+    Attributes
+    ----------
+    stragglers : Counter
+        Processes that were still there after the subject had ended: how many of each name.
     """
 
-    def __init__(self, folder: Path) -> None:
-        # A nameless file: nothing is left behind, and the worker never waits for a reader.
-        log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # lives as long as the worker
-        fcntl.fcntl(log, fcntl.F_SETFL, fcntl.fcntl(log, fcntl.F_GETFL) | os.O_APPEND)
-        here, there = socket.socketpair()
-        pipe_end, lifeline = os.pipe()
+    def __init__(self, folder: Path, memory_limit: int | None = None) -> None:
         paths = [item for item in sys.path if item]
-        command = [
-            *(sys.executable, "-P", "-c", _START),
-            *(str(there.fileno()), str(pipe_end), json.dumps(paths)),
-        ]
-        try:
-            self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=folder,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
-                pass_fds=(there.fileno(), pipe_end),
-                start_new_session=True,
-            )
-        except BaseException:
-            log.close()
-            here.close()
-            os.close(lifeline)
-            raise
-        finally:
-            there.close()
-            os.close(pipe_end)
-        self._log = log
-        self._lifeline = lifeline
-        self._watch = _Watch(self._process)
-        self._channel = Channel(here, self._watch)
-        self._mark = 0
-        # Runs at the latest when the interpreter ends, whoever forgot to close.
-        self._end = weakref.finalize(
-            self, _end, self._process, self._channel, self._log, lifeline, goodbye=0.0
+        command = [sys.executable, "-P", "-c", _START, json.dumps(paths)]
+        self._hold = (
+            KeptWorker(folder, command, memory_limit or 0)
+            if can_keep()
+            else PlainWorker(folder, command)
         )
+        self.stragglers: Counter[str] = Counter()
+        self._asked = 0
+        self._since = 0.0
+        self._running = True
+        # Runs at the latest when the interpreter ends, whoever forgot to close.
+        self._release = weakref.finalize(self, _release, self._hold, os.getpid())
 
     @property
     def pid(self) -> int:
         """The process id, which is that of the process group too."""
-        return self._process.pid
+        return self._hold.pid
 
     @property
     def alive(self) -> bool:
         """Whether the process runs and can be asked."""
-        return self._end.alive and self._process.poll() is None
+        return self._running and self._hold.alive
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What this system cannot keep a subject from, in words."""
+        return self._hold.lacks
 
     def ask(
         self,
@@ -104,8 +94,9 @@ class WorkerProcess:
         *,
         timeout: float,
         doing: str,
-    ) -> Frame:
-        """Send a frame and wait for the answer.
+        read: Callable[[Frame], Answer],
+    ) -> Answer:
+        """Send a frame, wait for the answer and read it.
 
         Parameters
         ----------
@@ -115,125 +106,121 @@ class WorkerProcess:
             Seconds for the whole exchange.
         doing : str
             What the worker does, for messages: "in apply_rotary".
+        read : callable
+            Makes of the answer what is returned; a `FrameError` of it is a crash.
 
         Raises
         ------
         SubjectCrashed
-            If the process dies, or what it sends is not a frame.
+            If the process dies, or what it sends is not an answer to this question.
         SubjectTimeout
             If there is no answer in time. The process is killed.
         """
-        self._mark = self._trim_log()
-        self._watch.deadline = time.monotonic() + timeout
+        require_seconds(timeout)
+        self._hold.settle()
+        self._since = time.monotonic()
+        self._hold.deadline = self._since + timeout
+        self._asked += 1
         try:
-            self._channel.send(header, arrays)
-            return self._channel.receive()
-        except TypeError:
+            self._hold.channel.send({**header, "seq": self._asked}, arrays)
+            return _read(self._hold.channel.receive(), self._asked, read)
+        except (TypeError, ValueError):
             raise  # nothing was sent: the arguments cannot be
+        except (SubjectError, TargetUnusable):
+            raise  # this is what the answer says
         except TimeoutError:
-            self.kill()
-            error: SubjectError = SubjectTimeout(
-                f"no answer within {timeout:g} s {doing}; its process was killed", self._words()
-            )
+            words = self._end().words
+            message = f"no answer within {timeout:g} s {doing}; its process was killed"
+            raise SubjectTimeout(message, _told(words)) from None
         except Disconnected:
-            error = self._crash(doing)
+            raise _crash(self._end(GOODBYE), doing) from None
         except FrameError as broken:
-            self.kill()
-            error = SubjectCrashed(f"its process sent {broken} {doing}", self._words())
+            words = self._end().words
+            raise SubjectCrashed(f"its process sent {broken} {doing}", _told(words)) from None
         except BaseException:  # Ctrl-C must not leave a subject running
             self.close(kill=True)
             raise
-        self.close(kill=True)
-        raise error
 
-    def kill(self) -> None:
-        """Kill the process group and wait for the process; the log stays readable."""
-        _kill(self._process)
+    def spare(self, pid: int) -> None:
+        """Let that copy of the process live when the process ends; 0 if there is none."""
+        self._hold.spare(pid)
+
+    def renew(self) -> bool:
+        """Start a fresh worker, as it was when it had been imported; False if that cannot be."""
+        self.retire()
+        self._running = self._release.alive and self._hold.can_renew and self._hold.renew()
+        return self._running
+
+    def retire(self) -> None:
+        """End the process, but keep that of which it can be renewed."""
+        if self._running:
+            self._since = time.monotonic()
+            self._end(GOODBYE)
+        if not self._hold.can_renew:
+            self.close()
 
     def close(self, *, kill: bool = False) -> None:
         """End the process and release everything; may be called again."""
-        if self._end.detach() is not None:
-            _end(
-                self._process,
-                self._channel,
-                self._log,
-                self._lifeline,
-                goodbye=0.0 if kill else _GOODBYE,
-            )
+        if self._running:
+            self._since = time.monotonic()
+            self._end(0.0 if kill else GOODBYE)
+        self._release()
 
-    def _crash(self, doing: str) -> SubjectCrashed:
-        try:
-            code = self._process.wait(_GOODBYE)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            return SubjectCrashed(f"its process closed the connection {doing}", self._words())
-        words = self._words()
-        if code >= 0:
-            return SubjectCrashed(
-                f"its process ended with exit code {code} {doing}", words, exit_code=code
-            )
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"signal {-code}"
-        hint = "; perhaps the system ran out of memory" if name == "SIGKILL" else ""
-        return SubjectCrashed(f"its process died of {name} {doing}{hint}", words, signal=name)
-
-    def _trim_log(self) -> int:
-        size = os.fstat(self._log.fileno()).st_size
-        if size > _LOG_LIMIT:
-            os.ftruncate(self._log.fileno(), 0)
-            return 0
-        return size
-
-    def _words(self) -> str:
-        """Return the end of what was printed since the last question, without our own frames."""
-        descriptor = self._log.fileno()
-        start = max(self._mark, os.fstat(descriptor).st_size - _TAIL)
-        lines = os.pread(descriptor, _TAIL, start).decode(errors="replace").splitlines()
-        kept = [line[:300] for line in lines if not _NOISE.match(line) and _OURS not in line]
-        return "\n".join(kept[-16:])
+    def _end(self, goodbye: float = 0.0) -> Ending:
+        self._running = False
+        ending = self._hold.end(goodbye, self._since)
+        if ending.code is not None:  # what a killed subject had no time to end is no straggler
+            self.stragglers.update(ending.left)
+        return ending
 
 
-class _Watch:
-    """Ends a wait when the process is dead or the time is over.
+def require_seconds(timeout: float) -> None:
+    """Refuse a deadline that is none.
 
-    An object of its own: the connection holds it, and must not hold the `WorkerProcess`, which is
-    cleaned up when nothing holds it.
+    Raises
+    ------
+    ValueError
+        For anything but a number above zero; infinity is one.
     """
-
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
-        self._process = process
-        self.deadline = 0.0
-
-    def __call__(self) -> None:
-        # A process started by the subject may hold the connection open after its death.
-        if self._process.poll() is not None:
-            raise Disconnected("the process ended")
-        if time.monotonic() > self.deadline:
-            raise TimeoutError
+    if not timeout > 0:
+        raise ValueError(f"a timeout must be a number of seconds above zero; got {timeout}")
 
 
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _end(
-    process: "subprocess.Popen[bytes]",
-    channel: Channel,
-    log: IO[bytes],
-    lifeline: int,
-    *,
-    goodbye: float,
-) -> None:
-    channel.close()
+def _read(frame: Frame, asked: int, read: Callable[[Frame], Answer]) -> Answer:
+    if frame.header.get("seq") != asked:
+        raise FrameError("an answer to another question")
     try:
-        if goodbye and process.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(goodbye)
-    finally:
-        _kill(process)
-        os.close(lifeline)
-        log.close()
+        return read(frame)
+    except (SubjectError, TargetUnusable, FrameError):
+        raise
+    except Exception as error:
+        raise FrameError(f"an answer that cannot be read: {type(error).__name__}") from error
+
+
+def _crash(ending: Ending, doing: str) -> SubjectCrashed:
+    words, code = _told(ending.words), ending.code
+    if ending.over_memory:
+        return SubjectCrashed(f"its process took more memory than it may {doing}", words)
+    if code is None:
+        return SubjectCrashed(f"its process closed the connection {doing}", words)
+    if code >= 0:
+        message = f"its process ended with exit code {code} {doing}"
+        return SubjectCrashed(message, words, exit_code=code)
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hint = "; perhaps the system ran out of memory" if name == "SIGKILL" else ""
+    return SubjectCrashed(f"its process died of {name} {doing}{hint}", words, signal=name)
+
+
+def _told(words: str) -> str:
+    """Return the end of what was printed, without our own frames."""
+    lines = words.splitlines()
+    kept = [line[:300] for line in lines if not _NOISE.match(line) and _OURS not in line]
+    return "\n".join(kept[-16:])
+
+
+def _release(hold: KeptWorker | PlainWorker, owner: int) -> None:
+    if os.getpid() == owner:  # and not in a process that was forked from it
+        hold.close()

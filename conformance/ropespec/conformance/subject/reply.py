@@ -4,9 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ropespec.conformance.subject.frames import Frame
+from ropespec.conformance.subject.checked import flags, mapping, number, rows, text
+from ropespec.conformance.subject.frames import DTYPES, Frame, FrameError
 
-__all__ = ["Offer", "Reply", "Rotated"]
+__all__ = ["KEPT", "Offer", "Reply", "Rotated"]
+
+KEPT = 4
+"""How many calls ago a result may have been returned and is still looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +22,7 @@ class Offer:
     name : str
         Its name in the API.
     keywords : frozenset of str
-        Those of `interleaved`, `base`, `rotary_dim` and `out` that it takes.
+        Those of `interleaved`, `base`, `rotary_dim`, `out` and `device` that it takes.
     """
 
     name: str
@@ -38,11 +42,12 @@ class Reply:
         Bare names of the dtypes as the framework reports them; for anything but an array the name
         of its type.
     is_array : tuple of bool
-        Whether each result was an array of the declared framework.
+        Whether each result was an array like x: of the declared framework, dense, not masked, in
+        the byte order of the machine, and small enough to be looked at.
     devices : tuple of str
         Where each result lies; empty for NumPy.
     descriptions : tuple of str
-        Each result in a few words, for a message.
+        Each result in a few words, for a message; for what is no array like x they say why.
     written : tuple of bool
         Whether the call changed each array argument: the positional ones, then the keywords.
     aliases : tuple of bool
@@ -50,11 +55,13 @@ class Reply:
     seconds : float
         Time inside the subject.
     reused : tuple of bool
-        Whether each result lies in the memory of a result of the call before.
+        Whether each result lies in the memory of a result of the last calls (`KEPT` of them).
     is_out : bool
         Whether the one result is the memory that was given as `out`.
     outside : bool
         Whether the call wrote beside `out`, into the gaps of its buffer.
+    number : int
+        The number of the question in its worker, by which `Session.changed` asks for it.
     """
 
     values: tuple[np.ndarray, ...]
@@ -68,23 +75,41 @@ class Reply:
     reused: tuple[bool, ...] = ()
     is_out: bool = False
     outside: bool = False
+    number: int = 0
 
     @classmethod
-    def of(cls, frame: Frame) -> "Reply":
-        """Read the worker's frame."""
-        table = frame.header["results"]
+    def of(cls, frame: Frame, sent: int) -> "Reply":
+        """Read the worker's answer to a call with so many arrays.
+
+        Raises
+        ------
+        FrameError
+            If it is no answer to a call.
+        """
+        header = frame.header
+        table = [mapping(row, "result") for row in rows(header.get("results"), "results", 1)]
+        written = flags(header.get("written"), "written")
+        if (len(table), len(written)) != (len(frame.arrays), sent):
+            raise FrameError(f"{len(table)} results with {len(frame.arrays)} arrays")
+        is_out, outside = flags([header.get("is_out"), header.get("outside")], "out")
+        dtypes = tuple(text(row.get("dtype"), "dtype") for row in table)
+        is_array = flags([row.get("is_array") for row in table], "is_array")
+        for name, array, value in zip(dtypes, is_array, frame.arrays, strict=True):
+            if array and name in DTYPES and name != value.dtype.name:
+                raise FrameError(f"a result of dtype {value.dtype.name} that it calls {name}")
         return cls(
             values=frame.arrays,
-            dtypes=tuple(row["dtype"] for row in table),
-            is_array=tuple(row["is_array"] for row in table),
-            devices=tuple(row["device"] for row in table),
-            descriptions=tuple(row["description"] for row in table),
-            written=tuple(frame.header["written"]),
-            aliases=tuple(row["alias"] for row in table),
-            seconds=frame.header["seconds"],
-            reused=tuple(row["reused"] for row in table),
-            is_out=frame.header.get("is_out", False),
-            outside=frame.header.get("outside", False),
+            dtypes=dtypes,
+            is_array=is_array,
+            devices=tuple(text(row.get("device"), "device") for row in table),
+            descriptions=tuple(text(row.get("description"), "description") for row in table),
+            written=written,
+            aliases=flags([row.get("alias") for row in table], "alias"),
+            seconds=number(header.get("seconds"), "seconds"),
+            reused=flags([row.get("reused") for row in table], "reused"),
+            is_out=is_out,
+            outside=outside,
+            number=header["seq"],
         )
 
 

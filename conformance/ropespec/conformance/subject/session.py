@@ -4,10 +4,7 @@ A call either returns a `Reply` or raises a `SubjectError`. After a crash or a t
 call runs in a fresh worker.
 """
 
-import contextlib
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
@@ -23,12 +20,21 @@ from ropespec.conformance.subject.errors import (
     SubjectTimeout,
     TargetUnusable,
 )
+from ropespec.conformance.subject.frames import Frame, FrameError
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
-from ropespec.conformance.subject.loaded import LOAD_TIMEOUT, Loaded, load, require_done
-from ropespec.conformance.subject.process import WorkerProcess
-from ropespec.conformance.subject.reply import Offer, Reply, Rotated
+from ropespec.conformance.subject.loaded import (
+    LOAD_TIMEOUT,
+    Loaded,
+    default_memory_limit,
+    load,
+)
+from ropespec.conformance.subject.process import require_seconds
+from ropespec.conformance.subject.reply import KEPT, Offer, Reply, Rotated
+from ropespec.conformance.subject.requests import failure, request
+from ropespec.conformance.subject.workers import Workers
 
 __all__ = [
+    "KEPT",
     "Loaded",
     "NotDifferentiable",
     "NotPossible",
@@ -49,16 +55,6 @@ CALL_TIMEOUT = 30.0
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-def default_memory_limit() -> int:
-    """Return 8 GiB, or half of the memory of the machine if that is less.
-
-    No check needs a tenth of it; a subject that takes more does not end.
-    """
-    with contextlib.suppress(ValueError, OSError):
-        return min(8 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
-    return 8 * 2**30
-
-
 class Session:
     """Calls to one subject under one profile.
 
@@ -76,8 +72,7 @@ class Session:
     load_timeout : float
         Seconds for importing the subject, and for importing its framework.
     memory_limit : int or None
-        Bytes of data the subject may take beyond what it holds once it is imported; None for no
-        limit, `default_memory_limit()` if not given. Kept by Linux only (RLIMIT_DATA).
+        As in `load`, where the target is not loaded yet.
 
     Attributes
     ----------
@@ -85,8 +80,11 @@ class Session:
         The subject as given.
     profile : Profile
         As given.
-    restarts : int
-        How many workers have been lost and replaced.
+
+    Raises
+    ------
+    ValueError
+        For a timeout that is no number above zero.
     """
 
     def __init__(
@@ -98,31 +96,42 @@ class Session:
         load_timeout: float = LOAD_TIMEOUT,
         memory_limit: int | None = -1,
     ) -> None:
+        require_seconds(timeout)
+        require_seconds(load_timeout)
         self.target = target if isinstance(target, str) else target.target
         self.profile = profile
         self.timeout = timeout
-        self.restarts = 0
-        self._load_timeout = load_timeout
-        self._memory_limit = default_memory_limit() if memory_limit == -1 else memory_limit
-        self._loaded = None if isinstance(target, str) else target
-        self._folder = Path.cwd() if self._loaded is None else self._loaded.folder
-        self._worker: WorkerProcess | None = None
-        self._environment: Mapping[str, str] | None = None
+        self._workers = Workers(target, load_timeout, memory_limit)
 
     @property
     def offers(self) -> Mapping[str, Offer]:
         """The functions the subject offers, by name."""
-        if self._loaded is None:
-            self._loaded = load(self.target, self._load_timeout, folder=self._folder)
-        return self._loaded.offers
+        return self._workers.loaded.offers
 
     @property
     def environment(self) -> Mapping[str, str]:
         """Versions in the worker, and under `device` where arguments lie (empty for NumPy)."""
-        if self._environment is None:
-            self._ready()
-        assert self._environment is not None
-        return self._environment
+        if not self._workers.environment:
+            self._workers.ready(self.profile)
+        return self._workers.environment
+
+    @property
+    def restarts(self) -> int:
+        """How many workers have been lost, or ended by `refresh`, and replaced."""
+        return self._workers.restarts
+
+    @property
+    def stragglers(self) -> Mapping[str, int]:
+        """Processes that outlived the subject and were killed: how many of each name.
+
+        Those of the worker that still runs are not known before `refresh` or `close`.
+        """
+        return self._workers.stragglers
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What this system cannot keep the subject from, one clause each; empty on Linux."""
+        return self._workers.ready(self.profile).lacks
 
     def accepted(self, function: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
         """Return those of `interleaved`, `base` and `rotary_dim` that the function takes."""
@@ -163,9 +172,9 @@ class Session:
         TargetUnusable
             If it cannot be loaded at all.
         """
-        request, sent = _request("call", function, arrays, keywords, strided=strided)
-        request["strided_positions"] = strided_positions
-        return self._ask(request, sent)
+        asked, sent = request("call", function, arrays, keywords, strided=strided)
+        asked["strided_positions"] = strided_positions
+        return self._ask(asked, sent)
 
     def vjp(
         self,
@@ -189,9 +198,9 @@ class Session:
         SubjectError
             As `call`.
         """
-        request, sent = _request("vjp", function, arrays, keywords, strided=strided)
-        request["cotangent"] = len(sent)
-        return self._ask(request, [*sent, cotangent])
+        asked, sent = request("vjp", function, arrays, keywords, strided=strided)
+        asked["cotangent"] = len(sent)
+        return self._ask(asked, [*sent, cotangent])
 
     def into(
         self,
@@ -216,9 +225,9 @@ class Session:
         SubjectError
             As `call`.
         """
-        request, sent = _request("into", function, arrays, keywords, strided=strided)
-        request["into"] = kind
-        return self._ask(request, sent)
+        asked, sent = request("into", function, arrays, keywords, strided=strided)
+        asked["into"] = kind
+        return self._ask(asked, sent)
 
     def transform(
         self,
@@ -250,10 +259,10 @@ class Session:
         SubjectError
             As `call`.
         """
-        request, sent = _request("transform", function, arrays, keywords, strided=False)
-        request["transform"], request["axes"] = transform, list(axes)
-        request["extra"] = list(range(len(sent), len(sent) + len(extra)))
-        return self._ask(request, [*sent, *extra])
+        asked, sent = request("transform", function, arrays, keywords, strided=False)
+        asked["transform"], asked["axes"] = transform, list(axes)
+        asked["extra"] = list(range(len(sent), len(sent) + len(extra)))
+        return self._ask(asked, [*sent, *extra])
 
     def rotate(
         self,
@@ -329,9 +338,9 @@ class Session:
             for x, positions in (before, after)
         )
         keywords = self.conventions("apply_rotary", keywords)
-        request, sent = _request("refilled", "apply_rotary", first, keywords, strided=False)
-        request["others"] = [len(sent), len(sent) + 1]
-        return self._rotated(self._ask(request, [*sent, *second]), second[0])
+        asked, sent = request("refilled", "apply_rotary", first, keywords, strided=False)
+        asked["others"] = [len(sent), len(sent) + 1]
+        return self._rotated(self._ask(asked, [*sent, *second]), second[0])
 
     def rotate_unrecorded(
         self, x: np.ndarray, positions: np.ndarray, *, keywords: Mapping[str, Any] = _NOTHING
@@ -349,18 +358,52 @@ class Session:
         )
         return self._rotated(reply, sent)
 
+    def changed(self, *replies: Reply) -> tuple[bool, ...]:
+        """Whether the results of earlier calls are no longer what they were when they came.
+
+        The worker keeps the results of the last `KEPT` calls alive and says what their memory holds
+        now; it is compared here.
+
+        Parameters
+        ----------
+        replies : Reply
+            Of the last `KEPT` calls, all of them to the worker that runs now.
+
+        Raises
+        ------
+        SubjectError
+            If one of them is not kept (any more), or as `call`.
+        """
+        numbers = [reply.number for reply in replies]
+        then = [value for reply in replies for value in reply.values]
+
+        def recalled(frame: Frame) -> list[np.ndarray]:
+            _raise_failure(frame)
+            if len(frame.arrays) != len(then):
+                raise FrameError(f"{len(frame.arrays)} earlier results of {len(then)}")
+            return list(frame.arrays)
+
+        now = iter(
+            self._workers.ready(self.profile).ask(
+                {"do": "recall", "numbers": numbers},
+                timeout=self.timeout,
+                doing="while its earlier results were read",
+                read=recalled,
+            )
+        )
+        return tuple(any(_other(value, next(now)) for value in r.values) for r in replies)
+
     def refresh(self) -> None:
-        """End the worker; the next call starts a fresh one, which remembers nothing."""
-        if self._worker is not None:
-            self._worker.close()
+        """End the worker; the next call starts a fresh one, which remembers nothing.
+
+        On Linux it is forked from a copy that was left when the subject had been imported, unless
+        that has started threads or processes, opened anything but files, or shares memory.
+        """
+        self._workers.retire()
 
     def close(self) -> None:
         """End the worker; may be called again."""
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.close()
-        if self._loaded is not None:
-            self._loaded.close()
+        self._workers.close()
 
     def __enter__(self) -> Self:
         return self
@@ -391,92 +434,22 @@ class Session:
         fits = len(reply.values) == 1 and y.shape == sent.shape
         return Rotated(from_subject(y, self.profile) if fits else y, fits, reply)
 
-    def _ask(self, request: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Reply:
-        doing = f"in {request['function']}"
-        worker = self._ready()
-        frame = worker.ask(request, arrays, timeout=self.timeout, doing=doing)
-        _raise_failure(frame.header)
-        return Reply.of(frame)
+    def _ask(self, asked: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Reply:
+        def read(frame: Frame) -> Reply:
+            _raise_failure(frame)
+            return Reply.of(frame, len(arrays))
 
-    def _ready(self) -> WorkerProcess:
-        """Return a worker that is alive and knows the subject and its framework."""
-        if self._worker is not None and self._worker.alive:
-            return self._worker
-        if self._environment is None:
-            self._worker = self._start()
-            return self._worker
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
-        self.restarts += 1
-        try:
-            self._worker = self._start()
-        except TargetUnusable as error:
-            # It could be loaded before, so this is a finding and not a mistake of the user.
-            raise SubjectError(f"could not be loaded again: {error}") from error
-        return self._worker
-
-    def _start(self) -> WorkerProcess:
-        loaded = self._loaded
-        worker = loaded.take_worker() if loaded is not None else None
-        if worker is None:
-            fresh = load(self.target, self._load_timeout, folder=self._folder)
-            worker = fresh.take_worker()
-            self._loaded = loaded or fresh
-        assert worker is not None
-        request = {
-            "do": "configure",
-            "array": self.profile.array,
-            "device": self.profile.device,
-            "memory_limit": self._memory_limit,
-        }
-        doing = f"while {self.profile.array} was imported"
-        try:
-            answer = worker.ask(request, timeout=self._load_timeout, doing=doing).header
-            require_done(self.target, answer)
-        except SubjectError as error:
-            raise TargetUnusable(f"{self.target} cannot be used: {error.message}") from error
-        except TargetUnusable:
-            worker.close(kill=True)
-            raise
-        self._environment = MappingProxyType(answer["environment"])
-        return worker
+        worker = self._workers.ready(self.profile)
+        doing = f"in {asked['function']}"
+        return worker.ask(asked, arrays, timeout=self.timeout, doing=doing, read=read)
 
 
-def _request(
-    do: str,
-    function: str,
-    arguments: Sequence[Any],
-    keywords: Mapping[str, Any],
-    *,
-    strided: bool,
-) -> tuple[dict[str, Any], list[np.ndarray]]:
-    sent: list[np.ndarray] = []
-
-    def plain(value: Any) -> Any:  # noqa: ANN401  # an argument in, JSON out
-        if isinstance(value, np.ndarray):
-            sent.append(value)
-            return {"array": len(sent) - 1}
-        return value.item() if isinstance(value, np.generic) else value
-
-    request = {
-        "do": do,
-        "function": function,
-        "arguments": [plain(value) for value in arguments],
-        "keywords": {name: plain(value) for name, value in keywords.items()},
-        "strided": strided,
-        "strided_positions": False,
-    }
-    return request, sent
+def _other(then: np.ndarray, now: np.ndarray) -> bool:
+    same = (then.dtype, then.shape) == (now.dtype, now.shape)
+    return not same or then.tobytes() != now.tobytes()
 
 
-def _raise_failure(answer: Mapping[str, Any]) -> None:
-    kind = answer.get("failed")
-    if kind == "raised":
-        raise SubjectRaised(tuple(answer["types"]), answer["message"], answer["detail"])
-    if kind == "not differentiable":
-        raise NotDifferentiable(answer["message"])
-    if kind == "not possible":
-        raise NotPossible(answer["message"])
-    if kind is not None:
-        raise SubjectError(answer["message"])
+def _raise_failure(frame: Frame) -> None:
+    error = failure(frame.header)
+    if error is not None:
+        raise error

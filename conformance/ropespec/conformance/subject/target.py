@@ -1,12 +1,14 @@
 """The syntax of TARGET, checked before anything is imported."""
 
 import difflib
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from ropespec.conformance.subject.errors import TargetUnusable
 
-__all__ = ["BUILTIN", "Target", "did_you_mean", "parse"]
+__all__ = ["BUILTIN", "Target", "current_folder", "did_you_mean", "parse"]
 
 BUILTIN = ("numpy", "torch", "jax", "cupy")
 """Targets that name a backend of this project."""
@@ -62,7 +64,7 @@ def parse(text: str, folder: Path) -> Target:
     Raises
     ------
     TargetUnusable
-        If it has another form, or names a file that is not there.
+        If it has another form, or names a file that is not there or cannot be opened.
     """
     if text in BUILTIN:
         return Target(text, f"ropespec.backends.{text}", "", "")
@@ -81,6 +83,20 @@ def parse(text: str, folder: Path) -> Target:
     return Target(text, place, "", attribute)
 
 
+def current_folder() -> Path:
+    """Return the current folder.
+
+    Raises
+    ------
+    TargetUnusable
+        If it is gone.
+    """
+    try:
+        return Path(os.getcwd())  # noqa: PTH109  # it says what fails
+    except OSError as error:
+        raise TargetUnusable(f"the current folder cannot be used: {error.strerror}") from error
+
+
 def did_you_mean(name: str, known: list[str]) -> str:
     """Return `; did you mean ...?` with the closest of the known names, or nothing."""
     close = difflib.get_close_matches(name, known, n=1)
@@ -92,12 +108,30 @@ def _is_dotted(text: str) -> bool:
 
 
 def _existing_file(text: str, place: str, folder: Path) -> Path:
-    path = (folder / Path(place).expanduser()).resolve()
-    if path.is_dir():
+    try:
+        given = folder / Path(place).expanduser()
+        path = given.resolve()
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        mode = None
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a closed folder, NUL
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise TargetUnusable(f"{place} cannot be opened: {reason}") from error
+    if mode is not None and stat.S_ISDIR(mode):
         raise TargetUnusable(f"{text!r} names a folder; {_FORMS}")
-    if path.suffix != ".py":
+    if given.suffix != ".py":
         raise TargetUnusable(f"{place} is not a Python file: its name does not end in .py")
-    if not path.is_file():
-        beside = [item.name for item in path.parent.glob("*.py")] if path.parent.is_dir() else []
-        raise TargetUnusable(f"no such file: {place}{did_you_mean(path.name, beside)}")
+    if mode is None:
+        raise TargetUnusable(f"no such file: {place}{_hint(given)}")
+    if not stat.S_ISREG(mode):
+        raise TargetUnusable(f"{place} is not a regular file")
     return path
+
+
+def _hint(missing: Path) -> str:
+    if missing.is_symlink():
+        return f" is a link to {missing.readlink()}"
+    try:
+        return did_you_mean(missing.name, [item.name for item in missing.parent.glob("*.py")])
+    except OSError:
+        return ""

@@ -1,8 +1,11 @@
 """Transforms of torch: torch.func, torch.compile, autograd twice; imported by a worker only."""
 
+import contextlib
 import functools
 import importlib
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -47,9 +50,11 @@ class _Torch:
                 request.function, backend="aot_eager", dynamic=False
             )
         run = functools.partial(self._compiled[request.function], **request.named)
-        y = run(*request.given)
         x, rest = _leaf(request.given[0]), request.given[1:]
-        again = run(x, *rest)
+        try:
+            y, again = run(*request.given), run(x, *rest)
+        finally:
+            _tidy()
         if not (isinstance(again, Tensor) and again.requires_grad):
             return (y,)
         (back,) = torch.autograd.grad(again, x, request.extra[0].to(again.dtype))
@@ -86,6 +91,14 @@ class _Torch:
             torch.autograd.backward(_attached(y), request.extra[0].to(y.dtype))
             found.append(x.grad if x.grad is not None else torch.zeros_like(x))
         return found
+
+
+def _tidy() -> None:
+    """Remove the folder for code that torch makes even for a backend that generates none."""
+    made = Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR", ""))
+    if made.name.startswith("torchinductor_"):
+        with contextlib.suppress(OSError):  # something lies in it
+            made.rmdir()
 
 
 def _leaf(x: Tensor) -> Tensor:

@@ -1,32 +1,53 @@
 """The worker process: loads one subject and calls it as the session asks.
 
 The connection to the session is a socket of its own. Standard input is empty, and standard output
-and error lead into the session's log, so nothing a subject prints gets between the frames.
+and error lead to whoever keeps the worker, so nothing a subject prints gets between the frames.
+
+What a worker says of a call is trusted in so far as the subject leaves this package alone: whether
+an argument was written to and what a result shares is judged here, by functions that are bound
+before the subject is loaded and by methods of arrays, so a subject that replaces functions of NumPy
+changes nothing. Values, dtypes, and whether earlier results still hold what they held are judged in
+the session's process. A subject that replaces functions of this package can claim anything.
 """
 
-import contextlib
 import faulthandler
-import fcntl
 import functools
 import os
 import platform
-import resource
 import socket
 import sys
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ropespec.conformance.subject.arrays import Returned, overlap, results, same_place
+from ropespec.conformance.subject.arrays import (
+    Memory,
+    Returned,
+    memory_of,
+    overlap,
+    results,
+    same_place,
+)
+from ropespec.conformance.subject.copies import finish, leave_copy, opened
 from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible, TargetUnusable
-from ropespec.conformance.subject.frames import Channel, Disconnected
-from ropespec.conformance.subject.frameworks import Argument, Framework, framework_named
-from ropespec.conformance.subject.into import Place, place
+from ropespec.conformance.subject.frames import MOST_BYTES, Channel, Disconnected
+from ropespec.conformance.subject.frameworks import (
+    Argument,
+    Framework,
+    framework_named,
+    import_framework,
+)
+from ropespec.conformance.subject.into import Place
+from ropespec.conformance.subject.into import place as placed
+from ropespec.conformance.subject.limits import die_with_parent, go_first, has_device, limit_memory
 from ropespec.conformance.subject.loading import KEYWORDS, OUT, VJP, Found, find
+from ropespec.conformance.subject.reply import KEPT
 from ropespec.conformance.subject.target import parse
 from ropespec.conformance.subject.transforms import Request, transforms_of
 
@@ -34,6 +55,7 @@ __all__ = ["main"]
 
 _OURS = str(Path(__file__).parent) + os.sep
 _LIBRARIES = ("ropespec", "numpy", "torch", "jax", "cupy")
+_MOST_KEPT = 2**28  # bytes of results that are kept beyond those of the last call
 
 Answer = tuple[dict[str, Any], list[np.ndarray]]
 
@@ -42,57 +64,87 @@ class _Refusal(Exception):  # noqa: N818  # not a mistake of the subject
     """A request that cannot be turned into a call."""
 
 
-_KINDS: dict[type, str] = {
+_KINDS: dict[type[Exception], str] = {
     NotDifferentiable: "not differentiable",
     NotPossible: "not possible",
+    TargetUnusable: "unusable",
     _Refusal: "refused",
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call that is not forgotten yet: its number, what it returned, and where that lies."""
+
+    number: int
+    items: list[object]
+    places: list[Memory | None]
+    size: int
+
+
 class _Worker:
-    """The subject and its framework, as far as they are loaded."""
+    """The subject and its framework, as far as they are loaded.
+
+    Attributes
+    ----------
+    leave : callable
+        Leaves a copy of this process and returns its process id, or 0.
+    copy : int
+        What it returned.
+    """
 
     def __init__(self) -> None:
+        self.leave: Callable[[], int] = lambda: 0
+        self.copy = 0
+        self._limit: int | None = None
         self._found: Found | None = None
         self._framework: Framework | None = None
         # Kept alive, so that memory they share with the next results is no accident.
-        self._last: list[object] = []
+        self._last: deque[_Call] = deque(maxlen=KEPT)
 
     def answer(self, request: dict[str, Any], arrays: Sequence[np.ndarray]) -> Answer:
         """Do what a frame asks and return the frame to send back."""
-        work = {"load": self._load, "configure": self._configure}
+        work = {"load": self._load, "configure": self._configure, "recall": self._recall}
         try:
-            if request["do"] in work:
-                return work[request["do"]](request), []
-            return self._call(request, arrays)
-        except TargetUnusable as error:
-            return {"failed": "unusable", "message": str(error)}, []
-        except (NotDifferentiable, NotPossible, _Refusal) as error:
+            return work.get(request["do"], self._call)(request, arrays)
+        except tuple(_KINDS) as error:
             return {"failed": _KINDS[type(error)], "message": str(error)}, []
         except BaseException as error:  # noqa: BLE001  # sys.exit of a subject is no reason to die
-            return self._raised(error), []
+            return self.raised(error), []
 
-    def _load(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _load(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
+        self._limit = request["memory_limit"]
+        if self._limit is not None and not has_device():
+            limit_memory(self._limit)
         sys.path.insert(0, os.getcwd())  # noqa: PTH109  # sys.path holds strings
         found = self._found = find(parse(request["target"], Path.cwd()))
-        return {"offers": dict(found.keywords), "profile": found.profile}
+        return {"offers": dict(found.keywords), "profile": found.profile}, []
 
-    def _configure(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _configure(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
+        import_framework(request["array"])
+        self.copy = self.leave()
         framework = self._framework = framework_named(request["array"], request["device"])
-        if request["memory_limit"] is not None:
-            _limit_memory(request["memory_limit"])
+        if self._limit is not None and has_device():
+            limit_memory(self._limit)
         versions = {
             name: str(sys.modules[name].__version__)
             for name in _LIBRARIES
             if hasattr(sys.modules.get(name), "__version__")
         }
-        return {
-            "environment": {
-                "python": platform.python_version(),
-                **versions,
-                "device": framework.device,
-            }
+        environment = {
+            "python": platform.python_version(),
+            **versions,
+            "device": framework.device,
         }
+        return {"environment": environment, "copy": self.copy}, []
+
+    def _recall(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
+        """Return what the memory of earlier results holds now."""
+        kept = {call.number: call.items for call in self._last}
+        if missing := [number for number in request["numbers"] if number not in kept]:
+            raise _Refusal(f"results of calls {missing} are not kept")
+        found = [Returned.of(item) for number in request["numbers"] for item in kept[number]]
+        return {}, [one.value for one in found]
 
     def _call(self, request: dict[str, Any], arrays: Sequence[np.ndarray]) -> Answer:
         assert self._found is not None
@@ -105,7 +157,7 @@ class _Worker:
                     framework.argument(item, strided=_is_strided(item, request)) for item in arrays
                 ]
                 if request["do"] == "into":
-                    where = place(framework, made[0], arrays[0], request["into"])
+                    where = placed(framework, made[0], arrays[0], request["into"])
             except Exception as error:
                 text = f"the arguments cannot be made: {type(error).__name__}: {error}"
                 raise _Refusal(text) from error
@@ -113,34 +165,43 @@ class _Worker:
             named = {name: _fill(item, made) for name, item in request["keywords"].items()}
             if where is not None:
                 given[0], named[OUT] = where.x, where.out
-            call: Callable[[], Any] = functools.partial(
-                self._function(request["function"]), *given, **named
-            )
-            if request["do"] == "vjp":
-                call = self._vjp(
-                    request["function"], given, named, made[request["cotangent"]].array
-                )
-            if request["do"] == "refilled":
-                others = [made[index].array for index in request["others"]]
-                call = functools.partial(_refilled, call, given, others)
-            if request["do"] == "transform":
-                extra = [made[index].array for index in request["extra"]]
-                asked = Request(
-                    self._function(request["function"]), named, given, extra, tuple(request["axes"])
-                )
-                call = functools.partial(
-                    transforms_of(framework).apply, request["transform"], asked
-                )
+            call = self._prepared(request, given, named, made)
             began = time.perf_counter()
             result = call()
             framework.finish(result)
             seconds = time.perf_counter() - began
-            before, self._last = self._last, results(result)
-            header, sent = _report(self._last, before, made, framework, seconds)
+            items = results(result)
+            header, sent = self._report(request["seq"], items, made, framework)
+            header["seconds"] = seconds
+            header["is_out"] = header["outside"] = False
             if where is not None:
-                header["is_out"] = len(self._last) == 1 and same_place(self._last[0], where.out)
+                header["is_out"] = len(items) == 1 and same_place(items[0], where.out)
                 header["outside"] = where.outside()
             return header, sent
+
+    def _prepared(
+        self,
+        request: dict[str, Any],
+        given: list[Any],
+        named: dict[str, Any],
+        made: Sequence[Argument],
+    ) -> Callable[[], Any]:
+        """Return what is to be called, without arguments."""
+        assert self._framework is not None
+        if request["do"] == "vjp":
+            cotangent = made[request["cotangent"]].array
+            return self._vjp(request["function"], given, named, cotangent)
+        function = self._function(request["function"])
+        call = functools.partial(function, *given, **named)
+        if request["do"] == "refilled":
+            others = [made[index].array for index in request["others"]]
+            return functools.partial(_refilled, call, given, others)
+        if request["do"] == "transform":
+            extra = [made[index].array for index in request["extra"]]
+            asked = Request(function, named, given, extra, tuple(request["axes"]))
+            apply = transforms_of(self._framework).apply
+            return functools.partial(apply, request["transform"], asked)
+        return call
 
     def _function(self, name: str) -> Callable[..., Any]:
         assert self._found is not None
@@ -171,15 +232,49 @@ class _Worker:
             cotangent,
         )
 
-    def _raised(self, error: BaseException) -> dict[str, Any]:
+    def _report(
+        self,
+        number: int,
+        items: list[object],
+        made: Sequence[Argument],
+        framework: Framework,
+    ) -> Answer:
+        """Describe results and keep them."""
+        returned: list[Returned] = []
+        for item in items:
+            room = MOST_BYTES - sum(one.value.nbytes for one in returned)
+            returned.append(Returned.of(item, room))
+        places = [memory_of(item) for item in items]
+        given = [memory_of(argument.backing) for argument in made]
+        earlier = [place for call in self._last for place in call.places]
+        table = [
+            {
+                "dtype": one.dtype,
+                "is_array": one.framework == framework.name,
+                "device": one.device,
+                "alias": any(overlap(place, other) for other in given),
+                "reused": any(overlap(place, other) for other in earlier),
+                "description": one.described_beside(framework.name),
+            }
+            for place, one in zip(places, returned, strict=True)
+        ]
+        written = [argument.written() for argument in made]
+        values = [one.value for one in returned]
+        self._last.append(_Call(number, items, places, sum(value.nbytes for value in values)))
+        while len(self._last) > 1 and sum(call.size for call in self._last) > _MOST_KEPT:
+            self._last.popleft()
+        return {"results": table, "written": written}, values
+
+    def raised(self, error: BaseException) -> dict[str, Any]:
+        """Return what to say of an exception."""
         try:
             text = " ".join(str(error).split())
         except Exception:  # noqa: BLE001  # the __str__ is the subject's
             text = "its message cannot be read"
-        bases = [kind.__name__ for kind in type(error).__mro__ if kind is not object]
+        bases = [kind.__name__[:100] for kind in type(error).__mro__ if kind is not object]
         root = self._found.root if self._found is not None else ""
         detail = _traceback(error, root)
-        return {"failed": "raised", "types": bases, "message": text[:1000], "detail": detail}
+        return {"failed": "raised", "types": bases[:20], "message": text[:1000], "detail": detail}
 
 
 def _is_strided(item: np.ndarray, request: dict[str, Any]) -> bool:
@@ -200,30 +295,6 @@ def _refilled(call: Callable[[], Any], given: list[Any], others: list[Any]) -> A
     return call()
 
 
-def _report(
-    items: Sequence[object],
-    before: Sequence[object],
-    made: Sequence[Argument],
-    framework: Framework,
-    seconds: float,
-) -> Answer:
-    returned = [Returned.of(item) for item in items]
-    table = [
-        {
-            "dtype": one.dtype,
-            "is_array": one.framework == framework.name,
-            "device": one.device,
-            "alias": any(overlap(item, argument.backing) for argument in made),
-            "reused": any(overlap(item, other) for other in before),
-            "description": one.described_beside(framework.name),
-        }
-        for item, one in zip(items, returned, strict=True)
-    ]
-    written = [argument.written() for argument in made]
-    header = {"results": table, "written": written, "seconds": seconds}
-    return header, [one.value for one in returned]
-
-
 def _traceback(error: BaseException, root: str) -> str:
     """Return the frames of the subject itself, or the innermost three where it has none."""
     frames = [
@@ -233,59 +304,62 @@ def _traceback(error: BaseException, root: str) -> str:
     return "".join(traceback.format_list((own or frames)[-8 if own else -3 :])).rstrip()[-4000:]
 
 
-def _limit_memory(extra: int) -> None:
-    """Allow `extra` bytes of data beyond what the process has now."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-        (held,) = (
-            int(line.split()[1]) for line in status.splitlines() if line.startswith("VmData:")
-        )
-    except (OSError, ValueError):
-        return
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    wanted = held * 1024 + extra
-    limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+def _serve(channel: Channel, worker: _Worker) -> None:
+    """Answer until the session closes the connection."""
+    own = os.getpid()
+    while True:
+        try:
+            frame = channel.receive()
+            number = {"seq": frame.header["seq"]}
+            header, arrays = worker.answer(frame.header, frame.arrays)
+            if os.getpid() != own:
+                os._exit(0)  # a subject forked, and its child came back here
+            try:
+                channel.send(header | number, arrays)
+            except (MemoryError, TypeError, ValueError) as error:
+                channel.send(worker.raised(error) | number)
+        except Disconnected:
+            return
 
 
-def _die_with_parent(lifeline: int) -> None:
-    """Have the system end this process group when the other end of the pipe is closed.
-
-    The signal comes from the system, so it also reaches a subject that hangs and never gives the
-    interpreter a chance to look.
-    """
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
-    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-
-
-def _go_first() -> None:
-    """Offer this process to the system when memory runs out, and leave no core file."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+def _connected(where: str) -> socket.socket:
+    """Return the connection: a descriptor, or `:port` of the session with a word on the input."""
+    if not where.startswith(":"):
+        os.set_inheritable(int(where), False)
+        return socket.socket(fileno=int(where))
+    connection = socket.create_connection(("127.0.0.1", int(where[1:])))
+    connection.sendall(sys.stdin.buffer.read())
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
 
 
 def main() -> None:
     """Serve until the session closes the connection.
 
-    Called with two descriptors as arguments: the connection, and a pipe that closes when the
-    session's process ends.
+    Called with two arguments: the connection, and the descriptor of a socket over which copies of
+    this process get theirs, or -1.
     """
     faulthandler.enable()
-    connection, lifeline = (int(text) for text in sys.argv[1:3])
+    where, line = sys.argv[1], int(sys.argv[2])
     sys.argv[1:] = []
-    _die_with_parent(lifeline)
-    _go_first()
-    channel, worker, own = Channel(socket.socket(fileno=connection)), _Worker(), os.getpid()
-    while True:
-        try:
-            frame = channel.receive()
-            header, arrays = worker.answer(frame.header, frame.arrays)
-            if os.getpid() != own:
-                os._exit(0)  # a subject forked, and its child came back here
-            channel.send(header, arrays)
-        except Disconnected:
-            return
+    go_first()
+    channel = Channel(_connected(where))
+    worker = _Worker()
+    if line < 0:
+        _serve(channel, worker)
+        return
+    die_with_parent()
+    os.set_inheritable(line, False)
+    before = opened()
+
+    def serve(connection: socket.socket) -> None:
+        worker.leave = lambda: 0
+        _serve(Channel(connection), worker)
+
+    worker.leave = lambda: leave_copy(line, channel, before, serve)
+    _serve(channel, worker)
+    if worker.copy:
+        finish()
 
 
 if __name__ == "__main__":

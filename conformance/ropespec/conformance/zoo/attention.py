@@ -18,6 +18,7 @@ from ropespec.conformance.zoo.entry import wrong
 
 __all__ = [
     "attention_of_the_query_for_the_key",
+    "attention_rotates_the_tail",
     "attention_scaled_by_the_model",
     "attention_unscaled",
     "empty_rows_are_nan",
@@ -31,6 +32,7 @@ __all__ = [
     "mask_inverted",
     "mask_multiplied",
     "mask_of_minus_one",
+    "positions_dropped",
     "queries_one_further",
     "refuses_no_keys",
     "softmax_over_queries",
@@ -71,7 +73,15 @@ def mask_multiplied(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # no
     return mixed(q, softmax(s * allowed(given, s.shape)), v)
 
 
-@wrong("T4", "Masked scores become -1.", "ATT-2.value", "ATT-2.zero", **ATT)
+@wrong(
+    "T4",
+    "Masked scores become -1.",
+    "ATT-2.value",
+    "ATT-2.zero",
+    "ATT-2.forms",
+    "PAR-4.attention",
+    **ATT,
+)
 def mask_of_minus_one(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Fill with a small number."""
     s = scores(q, k, **given)
@@ -129,7 +139,8 @@ def values_turned(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa
     """Rotate all three."""
     even = v.shape[-1] - v.shape[-1] % 2
     positions = given["key_positions"]
-    v = np.concatenate([turned(v[..., :even], positions, given), v[..., even:]], axis=-1)
+    whole = {**given, "rotary_dim": None}
+    v = np.concatenate([turned(v[..., :even], positions, whole), v[..., even:]], axis=-1)
     return attend(q, scores(q, k, **given), v, given)
 
 
@@ -146,6 +157,30 @@ def keys_unturned(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa
     return attend(
         q, scores(q, k, **{**given, "key_positions": 0 * given["key_positions"]}), v, given
     )
+
+
+@wrong(
+    "A3",
+    "Positions are dropped: every order of the tokens is the same sentence.",
+    "ATT-5.order",
+    **ATT,
+)
+def positions_dropped(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
+    """Rotate nothing."""
+    nowhere = {name: 0 * given[name] for name in ("query_positions", "key_positions")}
+    return attend(q, scores(q, k, **{**given, **nowhere}), v, given)
+
+
+@wrong(
+    "",
+    "rotary_dim is dropped: the whole head of q and k is rotated.",
+    "ATT-1.value",
+    "ROT-14.attention",
+    **ATT,
+)
+def attention_rotates_the_tail(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
+    """Take the keyword and forget it."""
+    return attend(q, scores(q, k, **{**given, "rotary_dim": None}), v, given)
 
 
 @wrong("", "Queries are turned one position too far.", "ATT-1.plain", **ATT)
@@ -184,6 +219,7 @@ def softmax_without_its_sum(q: Array, k: Array, v: Array, **given: Any) -> Answe
     "heads mapped to other groups",
     "Query head h attends with key head h mod G.",
     "ATT-4.groups",
+    "ATT-4.reference",
     **ATT,
 )
 def key_heads_in_turns(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API

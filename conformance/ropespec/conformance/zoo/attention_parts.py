@@ -19,9 +19,11 @@ def keys_per_head(x: Array, heads: int) -> Array:
 
 
 def turned(x: Array, positions: Array, given: Mapping[str, Any]) -> Array:
-    """Rotate x (B, S, H, D) in float64 by the layout and base that are given."""
-    wide = x.astype(np.float64)
-    return turn(wide, positions, pairs=given["interleaved"], base=given.get("base", 10000.0))
+    """Rotate x (B, S, H, D) in float64 by the layout, base and rotary_dim that are given."""
+    wide, r = x.astype(np.float64), given.get("rotary_dim") or x.shape[-1]
+    base = given.get("base", 10000.0)
+    front = turn(wide[..., :r], positions, pairs=given["interleaved"], base=base)
+    return np.concatenate([front, wide[..., r:]], axis=-1)
 
 
 def scores(q: Array, k: Array, **given: Any) -> Array:  # noqa: ANN401  # keywords of the API

@@ -12,6 +12,7 @@ __all__ = [
     "Permutation",
     "complex_by_the_conjugate",
     "dense_from_the_right",
+    "dense_of_the_whole_head",
     "dense_without_the_last_block",
     "halves_from_complex",
     "halves_to_complex",
@@ -57,6 +58,7 @@ def halves_from_complex(z: Array) -> Array:
     "direction reversed",
     "The product is that of the conjugate.",
     "ROT-8.value",
+    "ROT-8.reference",
     offers="apply_rotary_complex",
     interleaved=True,
 )
@@ -76,6 +78,7 @@ def _dense(positions: Array, dim: int, base: float, *, interleaved: bool) -> Arr
     "direction reversed",
     "The matrix is transposed.",
     "ROT-3.matrix",
+    "ROT-3.matrix-reference",
     offers="rotation_matrix",
     layouts=(True,),
 )
@@ -90,6 +93,7 @@ def transposed_matrix(
     "wrong pairing",
     "The half-split matrix is the interleaved one.",
     "ROT-4.matrix",
+    "ROT-4.matrix-reference",
     offers="rotation_matrix",
 )
 def matrix_of_the_other_layout(
@@ -104,6 +108,7 @@ def matrix_of_the_other_layout(
     "direction reversed",
     "The matrix multiplies from the right.",
     "ROT-3.value",
+    "ROT-3.reference",
     offers="apply_rotary_dense",
 )
 def dense_from_the_right(
@@ -125,7 +130,35 @@ def dense_without_the_last_block(
     return y
 
 
-@wrong("", "The permutation between the layouts is its own inverse.", "ROT-5.permutation")
+@wrong(
+    "",
+    "The tail is multiplied by the identity, and zero times NaN is NaN.",
+    "ROT-16.dense",
+    offers="apply_rotary_dense",
+)
+def dense_of_the_whole_head(
+    x: Array,
+    positions: Array,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
+) -> Array:
+    """Multiply the whole head by ((R, 0), (0, I))."""
+    r = x.shape[-1] if rotary_dim is None else rotary_dim
+    whole = np.broadcast_to(np.eye(x.shape[-1]), (*positions.shape, *x.shape[-1:] * 2)).copy()
+    whole[..., :r, :r] = _dense(positions, r, base, interleaved=interleaved)
+    with np.errstate(invalid="ignore"):
+        y = (whole[..., None, :, :] @ x.astype(np.float64)[..., None])[..., 0]
+    return np.asarray(y.astype(x.dtype))
+
+
+@wrong(
+    "",
+    "The permutation between the layouts is its own inverse.",
+    "ROT-5.permutation",
+    "ROT-5.reference",
+)
 class Permutation:
     """Both directions take the even components first."""
 

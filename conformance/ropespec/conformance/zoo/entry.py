@@ -30,6 +30,7 @@ _MODULES = (
     "gradients",
     "into",
     "layout",
+    "misprints",
     "partial",
     "paths",
     "position",

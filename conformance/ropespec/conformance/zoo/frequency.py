@@ -109,6 +109,8 @@ def _partial(x: Array, positions: Array, width: int, rotary_dim: int, denominato
     "R1",
     "The exponent is divided by head_dim instead of rotary_dim.",
     "FREQ-2.read-off",
+    "ROT-14.forms",
+    "WGT-4.moved",
     rotary_dim=8,
     head_dims=(16, 32),
 )

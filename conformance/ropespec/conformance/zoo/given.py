@@ -26,6 +26,7 @@ def turned(x: Array, cos: Array, sin: Array, *, pairs: bool = False) -> Array:
     "direction reversed",
     "The tables are read with the sign of sin changed.",
     "ROT-22.value",
+    "ROT-22.reference",
     offers=OFFERS,
 )
 def tables_backwards(x: Array, cos: Array, sin: Array) -> Array:

@@ -12,6 +12,7 @@ __all__ = [
     "adjacent_for_half",
     "applied_twice",
     "clockwise",
+    "clockwise_interleaved",
     "flat_heads",
     "half_for_adjacent",
     "left_deinterleaved",
@@ -35,6 +36,16 @@ Array = NDArray[Any]
     "ROT-7.value",
     "DER-1.blocks",
     "DER-3.modulus",
+    "ROT-4.forms",
+    "DER-5.all-pairs",
+    "WGT-1.moved",
+    "WGT-2.moved",
+    "WGT-3.moved",
+    "WGT-5.moved",
+    "WGT-6.moved",
+    "WGT-7.moved",
+    "WGT-8.moved",
+    "WGT-9.moved",
 )
 def adjacent_for_half(x: Array, positions: Array) -> Array:
     """Rotate pairs (2i, 2i+1)."""
@@ -48,6 +59,8 @@ def adjacent_for_half(x: Array, positions: Array) -> Array:
     "ROT-6.value",
     "PUB-7.bare",
     "REL-9.additive",
+    "ROT-3.forms",
+    "ROT-6.forms",
     interleaved=True,
 )
 def half_for_adjacent(x: Array, positions: Array) -> Array:
@@ -60,6 +73,7 @@ def half_for_adjacent(x: Array, positions: Array) -> Array:
     "Tables of the interleaved layout with the half-split rotation.",
     "FREQ-8.twice",
     "ROT-2.complex",
+    "FREQ-8.forms",
 )
 def mixed_tables(x: Array, positions: Array) -> Array:
     """Repeat each angle in place, but rotate halves."""
@@ -99,6 +113,27 @@ def left_deinterleaved(x: Array, positions: Array) -> Array:
 
 @wrong(
     "S1",
+    "The sign of sin is flipped, for neighbours.",
+    "REL-1.forms",
+    "REL-2.forms",
+    "REL-5.forms",
+    "REL-5.middle",
+    "REL-6.forms",
+    "REL-9.forms",
+    "DER-1.forms",
+    "DER-2.forms",
+    "DER-4.forms",
+    "DER-5.forms",
+    "DEC-1.forms",
+    interleaved=True,
+)
+def clockwise_interleaved(x: Array, positions: Array) -> Array:
+    """Rotate by -m."""
+    return rope(x, -positions, pairs=True)
+
+
+@wrong(
+    "S1",
     "The sign of sin is flipped.",
     "ROT-1.direction",
     "ERR-1.printed",
@@ -110,6 +145,14 @@ def left_deinterleaved(x: Array, positions: Array) -> Array:
     "CPLX-6.halves",
     "REL-6.anchor",
     "REL-7.swap",
+    "CPLX-1.forms",
+    "CPLX-4.forms",
+    "CPLX-5.forms",
+    "ROT-1.forms",
+    "ROT-2.forms",
+    "ROT-7.forms",
+    "ROT-12.forms",
+    "ROT-13.forms",
 )
 def clockwise(x: Array, positions: Array) -> Array:
     """Turn the other way."""

@@ -45,7 +45,13 @@ def ignored_positions(x: Array, positions: Array) -> Array:
     return rope(x, np.broadcast_to(np.arange(x.shape[1]), positions.shape))
 
 
-@wrong("P4", "One position is used for the whole sequence.", "ROT-9.rows", "ROT-19.tokens")
+@wrong(
+    "P4",
+    "One position is used for the whole sequence.",
+    "ROT-9.rows",
+    "ROT-19.tokens",
+    "ROT-9.forms",
+)
 def single_position(x: Array, positions: Array) -> Array:
     """Use the last position of each row."""
     return rope(x, np.broadcast_to(positions[:, -1:], positions.shape))

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import wrong
-from ropespec.conformance.zoo.parts import angles, half, inv_freq, rope
+from ropespec.conformance.zoo.parts import angles, half, inv_freq, rope, turn
 
 __all__ = [
     "angles_bfloat16",
     "bfloat16_table_for_float16",
     "bfloat16_through_float16",
+    "cut_off_to_bfloat16",
     "demoted_to_float32",
     "float32_angles",
     "float32_frequencies",
@@ -206,3 +207,16 @@ def bfloat16_through_float16(x: Array, positions: Array) -> Array:
     """Lose what is too large or too small for float16."""
     with np.errstate(over="ignore", invalid="ignore"):
         return rope(x.astype(np.float16).astype(np.float32), positions).astype(x.dtype)
+
+
+@wrong(
+    "precision claimed",
+    "The result is cut off to bfloat16 instead of rounded.",
+    "ROT-17.rounded",
+    dtypes=("bfloat16",),
+    precision="float64-angles",
+)
+def cut_off_to_bfloat16(x: Array, positions: Array) -> Array:
+    """Keep the first 16 bits of float32."""
+    y = turn(x.astype(np.float64), positions).astype(np.float32)
+    return np.asarray((y.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32).astype(x.dtype))

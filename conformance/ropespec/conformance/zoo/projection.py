@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import wrong
-from ropespec.conformance.zoo.parts import turn
+from ropespec.conformance.zoo.parts import half, table, turn
+from ropespec.conformance.zoo.parts import interleaved as pairs
 
 __all__ = [
     "KeyWeightsNotPermuted",
     "key_by_the_inverse",
+    "key_rotates_its_tail",
+    "query_by_frequencies_of_the_head",
     "query_projected_only",
     "value_turned_by_its_index",
     "value_with_a_transposed_weight",
@@ -60,6 +63,7 @@ class KeyWeightsNotPermuted:
     "The query is projected and not turned.",
     "PROJ-1.query",
     "PROJ-1.reference-query",
+    "PROJ-1.forms",
     offers="project_query",
 )
 def query_projected_only(
@@ -82,6 +86,52 @@ def key_by_the_inverse(
 ) -> Array:
     """Turn by -n."""
     y = turn(_project(x, weight), -positions, pairs=interleaved, base=base)
+    return y.astype(x.dtype)
+
+
+@wrong(
+    "",
+    "rotary_dim is dropped: all of the key is rotated.",
+    "PROJ-1.key",
+    "ROT-14.key",
+    offers="project_key",
+)
+def key_rotates_its_tail(
+    x: Array,
+    positions: Array,
+    weight: Array,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
+) -> Array:
+    """Take the keyword and forget it."""
+    del rotary_dim
+    y = turn(_project(x, weight), positions, pairs=interleaved, base=base)
+    return y.astype(x.dtype)
+
+
+@wrong(
+    "",
+    "The first r components are rotated by the frequencies of all of them.",
+    "PROJ-1.query",
+    "ROT-14.query",
+    offers="project_query",
+)
+def query_by_frequencies_of_the_head(
+    x: Array,
+    positions: Array,
+    weight: Array,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
+) -> Array:
+    """Divide the exponent by head_dim."""
+    y = _project(x, weight)
+    r = y.shape[-1] if rotary_dim is None else rotary_dim
+    cos, sin = (part[..., : r // 2] for part in table(positions, y.shape[-1], base))
+    y[..., :r] = (pairs if interleaved else half)(y[..., :r], cos, sin)
     return y.astype(x.dtype)
 
 

@@ -93,6 +93,7 @@ def rope_of_q_for_k(q: Array, k: Array) -> Both:
     "tables of the other layout",
     "Sines and cosines are listed for the other layout.",
     "PUB-7.rotated",
+    "PUB-2.forms",
     **ROPE,
 )
 def rope_of_the_printed_table(q: Array, k: Array) -> Both:

@@ -17,6 +17,7 @@ __all__ = [
     "score_by_the_opposite_offset",
     "score_from_offset_1",
     "score_of_the_distance",
+    "score_of_the_whole_head",
     "score_scaled",
 ]
 
@@ -45,6 +46,27 @@ def score_by_the_opposite_offset(
 ) -> Array:
     """Turn the wrong side."""
     return _score(q, k, -offset, interleaved=interleaved, base=base)
+
+
+@wrong(
+    "",
+    "rotary_dim is dropped: the tail is rotated as well.",
+    "REL-5.value",
+    "ROT-14.score",
+    **SCORE,
+)
+def score_of_the_whole_head(
+    q: Array,
+    k: Array,
+    offset: Array,
+    *,
+    interleaved: bool,
+    base: float = 10000.0,
+    rotary_dim: int | None = None,
+) -> Array:
+    """Take the keyword and forget it."""
+    del rotary_dim
+    return _score(q, k, offset, interleaved=interleaved, base=base)
 
 
 @wrong(
@@ -82,6 +104,11 @@ def score_scaled(
     "x shrinks with the position, as if a decay were multiplied in.",
     "ROT-11.norm",
     "DEC-3.score-rises",
+    "REL-3.forms",
+    "REL-8.forms",
+    "DER-3.forms",
+    "DEC-2.forms",
+    "DEC-3.forms",
 )
 def fades_with_the_distance(x: Array, positions: Array) -> Array:
     """Multiply by a power that lacks its divisor."""

@@ -82,7 +82,7 @@ def sine_and_cosine_swapped(positions: Array, dim: int, base: float = 10000.0) -
     return _woven(np.cos(angle), np.sin(angle))
 
 
-@wrong("P3", "The embedding starts at position 1.", "SIN-3.table", **PE)
+@wrong("P3", "The embedding starts at position 1.", "SIN-3.table", "SIN-4.added", **PE)
 def pe_from_position_1(positions: Array, dim: int, base: float = 10000.0) -> Array:
     """Count from 1."""
     angle = _angle(positions + 1, np.arange(0, dim, 2) / dim, base)

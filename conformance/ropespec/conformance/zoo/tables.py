@@ -16,6 +16,7 @@ __all__ = [
     "inv_freq_from_index_1",
     "inv_freq_growing",
     "inv_freq_hard_coded",
+    "inv_freq_listed_twice",
     "inv_freq_uninitialised",
     "sin_before_cos",
 ]
@@ -42,7 +43,13 @@ def inv_freq_hard_coded(dim: int, base: float = 10000.0) -> Array:
     return _theta(dim, 10000.0)
 
 
-@wrong("F2", "inv_freq grows: the exponent is positive.", "FREQ-2.value", offers="inv_freq")
+@wrong(
+    "F2",
+    "inv_freq grows: the exponent is positive.",
+    "FREQ-2.value",
+    "FREQ-2.reference",
+    offers="inv_freq",
+)
 def inv_freq_growing(dim: int, base: float = 10000.0) -> Array:
     """Lose the minus."""
     return 1 / _theta(dim, base)
@@ -52,6 +59,12 @@ def inv_freq_growing(dim: int, base: float = 10000.0) -> Array:
 def inv_freq_from_index_1(dim: int, base: float = 10000.0) -> Array:
     """Begin with base^(-2/d)."""
     return np.asarray(_theta(dim, base) * base ** (-2 / dim))
+
+
+@wrong("", "inv_freq lists every entry twice.", "PUB-7.frequencies", offers="inv_freq")
+def inv_freq_listed_twice(dim: int, base: float = 10000.0) -> Array:
+    """Return the table of the interleaved layout."""
+    return np.repeat(_theta(dim, base), 2)
 
 
 @wrong("", "exp of a logarithm to base 10.", "FREQ-4.code-forms", offers="inv_freq")
@@ -67,14 +80,27 @@ def inv_freq_uninitialised(dim: int, base: float = 10000.0) -> Array:
     return np.full_like(theta, 6.9e-18)
 
 
-@wrong("", "The angles have positions and frequencies swapped.", "FREQ-7.value", offers="angles")
+@wrong(
+    "",
+    "The angles have positions and frequencies swapped.",
+    "FREQ-7.value",
+    "FREQ-7.reference",
+    "FREQ-6.forms",
+    offers="angles",
+)
 def angles_with_swapped_axes(positions: Array, inv_freq: Array) -> Array:
     """Build (d/2, S) instead of (S, d/2)."""
     angle = positions.astype(np.float64)[..., None] * np.asarray(inv_freq, np.float64)
     return np.ascontiguousarray(np.moveaxis(angle, -1, 0))
 
 
-@wrong("Z4", "cos and sin are returned as sin and cos.", "FREQ-9.value", offers="cos_sin")
+@wrong(
+    "Z4",
+    "cos and sin are returned as sin and cos.",
+    "FREQ-9.value",
+    "FREQ-9.reference",
+    offers="cos_sin",
+)
 def sin_before_cos(positions: Array, dim: int, base: float = 10000.0) -> tuple[Array, Array]:
     """Swap the two."""
     angle = positions.astype(np.float64)[..., None] * _theta(dim, base)
@@ -102,6 +128,7 @@ def cos_of_float16_angles(positions: Array, dim: int, base: float = 10000.0) -> 
     "frequencies reversed",
     "cos_sin takes the frequencies in another order than the rotation.",
     "PUB-6.cache",
+    "PUB-6.forms",
 )
 class TableInAnotherOrder:
     """Two functions that are right alone and do not fit."""

@@ -111,10 +111,10 @@ def _mixed(
     )
 
 
-_X = {"x": (3, 2, 4)}
+_X: dict[str, tuple[int, ...]] = {"x": (3, 2, 4)}
 _LAYOUT = {"interleaved": True}
 _AT = {"positions": _POSITIONS}
-_WEIGHT = {"x": (3, 5), "weight": (2, 4, 5)}
+_WEIGHT: dict[str, tuple[int, ...]] = {"x": (3, 5), "weight": (2, 4, 5)}
 _PAIRS = tuple((one, two) for one in _FLOATS for two in _FLOATS)
 
 _CALLS: dict[str, Callable[[str], Iterator[Call]]] = {

@@ -1,5 +1,5 @@
 """Checks of the chapter `attention`: softmax of scaled scores of turned queries and keys."""
 
-from ropespec.conformance.checks.attention import masks, values
+from ropespec.conformance.checks.attention import masks, order, values
 
-__all__ = ["masks", "values"]
+__all__ = ["masks", "order", "values"]

@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec import reference
 from ropespec.conformance.case import Case
-from ropespec.conformance.checks.shared import LITERAL, answer, as_claimed, draw, rules
+from ropespec.conformance.checks.shared import (
+    LITERAL,
+    answer,
+    as_claimed,
+    based,
+    conventions,
+    draw,
+    rules,
+)
 from ropespec.conformance.judge.bounds import (
     Bounded,
     Rules,
@@ -20,7 +29,18 @@ from ropespec.conformance.judge.finding import Call, Finding, broken, compare, w
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.trial import Trial
 
-__all__ = ["Asked", "Exact", "Inputs", "attend", "call_attention", "inputs", "judged"]
+__all__ = [
+    "Asked",
+    "Exact",
+    "Inputs",
+    "allowing",
+    "attend",
+    "by_reference",
+    "call_attention",
+    "heads_first",
+    "inputs",
+    "judged",
+]
 
 Float = NDArray[np.float64]
 
@@ -94,9 +114,8 @@ def call_attention(trial: Trial, case: Case, given: Inputs) -> Asked:
     keywords: dict[str, Any] = {
         "query_positions": as_claimed(trial, given.m),
         "key_positions": as_claimed(trial, given.n),
-        "interleaved": case.interleaved,
-        "base": case.base,
         "mask": given.mask,
+        **conventions(trial, case, "attention"),
     }
     arrays = (given.q, given.k, given.v)
     reply, call = trial.call("attention", arrays, keywords), Call("attention", arrays, keywords)
@@ -123,7 +142,7 @@ def attend(trial: Trial, case: Case, given: Inputs, *, literal: bool = False) ->
     heads = given.q.shape[2]
     sides = []
     for x, where in ((given.q, given.m), (given.k, given.n)):
-        turned = Rotation.of(x, where, interleaved=case.interleaved, base=case.base)
+        turned = Rotation.of(x, where, **case.keywords)
         if literal:
             turned = dataclasses.replace(turned, dtype="float64")
         error = turned.allowed(allowed.precision, allowed.machine)
@@ -133,6 +152,43 @@ def attend(trial: Trial, case: Case, given: Inputs, *, literal: bool = False) ->
     v = _spread(given.v.astype(np.float64), heads)
     output = weighted_sum(weights, v, allowed)
     return Exact(Bounded(*(part.transpose(0, 2, 1, 3) for part in output)), weights)
+
+
+def heads_first(x: NDArray[Any], heads: int) -> Float:
+    """Return (B, S, G, D) as (B, H, S, D) in float64, each head of the G standing for H/G."""
+    return _spread(x.astype(np.float64), heads)
+
+
+def by_reference(trial: Trial, case: Case, given: Inputs) -> Exact:
+    """Return attention by the literal reference; its error and that of the subject are allowed."""
+    keywords: dict[str, Any] = {**based(case.base), "rotary_dim": case.rotary_dim}
+    mask, rows = given.mask, []
+    for row in range(case.batch):  # one by one, as arrays without an axis for the batch
+        own = mask if mask is None or mask.ndim < 4 else mask[row % len(mask)]
+        wide = (x[row].astype(np.float64) for x in (given.q, given.k, given.v))
+        rows.append(
+            reference.attention(
+                *wide,
+                query_positions=given.m[row],
+                key_positions=given.n[row],
+                interleaved=case.interleaved,
+                mask=own,
+                **keywords,
+            )
+        )
+    output, weights = (np.stack(parts) for parts in zip(*rows, strict=True))
+    return allowing(trial, case, given, output, weights)
+
+
+def allowing(
+    trial: Trial, case: Case, given: Inputs, output: NDArray[Any], weights: NDArray[Any]
+) -> Exact:
+    """Bound results of the reference: what the subject and what the reference may be off by."""
+    own, theirs = attend(trial, case, given), attend(trial, case, given, literal=True)
+    return Exact(
+        Bounded(output, own.output.allowed + theirs.output.allowed),
+        Bounded(weights, own.weights.allowed + theirs.weights.allowed),
+    )
 
 
 def _scores(first: Bounded, second: Bounded, allowed: Rules) -> Bounded:

@@ -1,6 +1,7 @@
 """Checks of masks, grouped heads and rows with nothing to attend to (ATT-2 and ATT-4)."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,15 +9,22 @@ from numpy.typing import NDArray
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.attention.common import (
     Inputs,
+    allowing,
     attend,
+    by_reference,
     call_attention,
+    heads_first,
     inputs,
     judged,
 )
-from ropespec.conformance.checks.rotation.common import NEAR
+from ropespec.conformance.checks.literal import FEW, first, woven
+from ropespec.conformance.checks.shared import BASE, NEAR, ten_thousand
 from ropespec.conformance.judge.finding import Finding, broken, compare, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
+from ropespec.reference import published
+from ropespec.reference.attention import attention_plain, scaled_scores
+from ropespec.reference.attention import softmax as literal_softmax
 
 __all__: list[str] = []
 
@@ -34,7 +42,7 @@ def _mask(case: Case, given: Inputs) -> NDArray[np.bool_]:
     ]
     if case.seed % 2:
         mask = np.broadcast_to(np.arange(t) <= np.arange(s)[:, None], (b, h, s, t))
-        mask = mask[tuple(slice(0, n) for n in (1,) * (4 - len(shape)) + shape)].copy()
+        mask = mask[tuple(slice(-n, None) for n in (1,) * (4 - len(shape)) + shape)].copy()
     else:
         mask = rng.random((1,) * (4 - len(shape)) + shape) < 0.6
         mask[..., 0] |= ~mask.any(axis=-1)
@@ -51,7 +59,7 @@ def _masked(case: Case, *, groups: int | None = None) -> Inputs:
     "value",
     "The mask acts after the softmax, is turned round, or adds next to nothing to a score.",
     needs=_NEEDS,
-    properties=("P-35",),
+    names=("F-193", "E-58", "E-59", "P-35"),
     space=_SPACE,
     share=1.5,
 )
@@ -67,7 +75,7 @@ def value(trial: Trial, case: Case) -> Finding:
     "zero",
     "A masked key keeps a little weight, and its value reaches the output.",
     needs=_NEEDS,
-    properties=("P-35",),
+    names=("E-58", "P-35"),
     space=_SPACE,
     share=0.5,
 )
@@ -140,6 +148,85 @@ def nowhere(trial: Trial, case: Case) -> Finding:
             )
     message = "queries beside one that may attend nowhere are wrong"
     return judged(asked, attend(trial, case, given), message)
+
+
+@check(
+    "ATT-4",
+    "reference",
+    "Grouped heads, masks or empty rows agree with the judge but not with the literal reference.",
+    needs=_NEEDS,
+    names=("P-47",),
+    space=_SPACE,
+    share=FEW,
+)
+def against_reference(trial: Trial, case: Case) -> Finding:
+    """Attention equals the reference, with shared key heads, a mask, and a row without keys."""
+    groups = 1 if case.heads % 2 else case.heads // 2
+    given = _masked(case, groups=groups)
+    rows, t = given.q.shape[1], given.k.shape[1]
+    mask = np.broadcast_to(given.keep, (*given.keep.shape[:-2], rows, t)).copy()
+    mask[..., case.seed % rows, :] = False
+    given = dataclasses.replace(given, mask=mask)
+    message = "attention differs from the literal reference"
+    return judged(call_attention(trial, case, given), by_reference(trial, case, given), message)
+
+
+@check(
+    "ATT-2",
+    "forms",
+    "A printed attention gives another output: its mask, its dropout or its rotation is elsewhere.",
+    needs=_NEEDS,
+    names=("F-193", "F-199", "E-58", "E-59", "P-35"),
+    space=_SPACE,
+    applies=lambda trial: ten_thousand("attention")(trial) or _whole_head(trial),
+    share=FEW,
+)
+def forms(trial: Trial, case: Case) -> Finding:
+    """attention(q, k, v, mask, dropout, use_RoPE) of document 004 is what the subject gives."""
+    case = dataclasses.replace(case, base=BASE, rotary_dim=None)
+    given = _masked(case)
+    if case.seed // 2 % 2:  # one query may attend nowhere
+        mask = np.broadcast_to(given.keep, (*given.keep.shape[:-2], case.seq, given.k.shape[1]))
+        mask = mask.copy()
+        mask[..., 0, :] = False
+        given = dataclasses.replace(given, mask=mask)
+    use_rope = case.seed % 3 > 0
+    m, n = (
+        np.broadcast_to(np.arange(x.shape[1], dtype=np.int64) * use_rope, x.shape[:2]).copy()
+        for x in (given.q, given.k)
+    )
+    given = dataclasses.replace(given, m=m, n=n)
+    asked = call_attention(trial, case, given)
+    if asked.problem:
+        return asked.problem
+    Q, K, V = (heads_first(x, case.heads) for x in (given.q, given.k, given.v))
+    numbers = given.keep.astype(np.int64) * 2  # what is not 0 is kept
+    told: dict[str, Any] = {} if use_rope else {"use_RoPE": False}
+    if case.seed % 2:
+        told["dropout"] = _dropped
+    # The document pairs neighbours; of half-split pairs both sides are put in that order.
+    output, weights = published.attention(woven(case, Q), woven(case, K), V, numbers, **told)
+    share = 0.5 if case.seed % 2 else 1.0
+    printed = allowing(trial, case, given, output.transpose(0, 2, 1, 3) / share, weights / share)
+    message = "it is not attention(q, k, v, mask, dropout, use_RoPE) of document 004, corrected"
+    found = judged(asked, printed, message)
+    if use_rope:
+        return found
+    plain = attention_plain(Q, K, V, given.mask)[0].transpose(0, 2, 1, 3)
+    masked = literal_softmax(scaled_scores(Q, K), given.mask)
+    message = "it is not the softmax of the literal reference over the keys that the mask leaves"
+    return first(found, judged(asked, allowing(trial, case, given, plain, masked), message))
+
+
+def _dropped(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Halve the weights: what a dropout does, without its chance."""
+    return 0.5 * weights
+
+
+def _whole_head(trial: Trial) -> str | None:
+    """Need a head that rotates as a whole."""
+    free = "rotary_dim" in trial.keywords("attention") or trial.profile.rotary_dim is None
+    return None if free else "a head that rotates as a whole is not claimed"
 
 
 @check(

@@ -4,21 +4,25 @@ import dataclasses
 
 import numpy as np
 
-from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.attention.common import (
     Exact,
+    allowing,
     attend,
+    by_reference,
     call_attention,
+    heads_first,
     inputs,
     judged,
 )
-from ropespec.conformance.checks.rotation.common import NEAR
-from ropespec.conformance.checks.shared import draw, rules, turn
+from ropespec.conformance.checks.literal import FEW, first
+from ropespec.conformance.checks.shared import NEAR, draw, rules, takes_rotary_dim, turn
 from ropespec.conformance.judge.bounds import Bounded, gamma, softmax, stored
 from ropespec.conformance.judge.finding import Finding, compare, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
+from ropespec.reference.attention import attention_plain, scaled_scores
+from ropespec.reference.attention import softmax as literal_softmax
 
 __all__: list[str] = []
 
@@ -31,7 +35,7 @@ _SHIFTABLE = ("arange", "ragged", "shuffled")
     "value",
     "The scale is missing or another, the softmax runs over the queries, or a side is not turned.",
     needs=_NEEDS,
-    properties=("P-35",),
+    names=("F-149", "F-183", "F-185", "F-186", "F-218", "E-65", "P-35"),
 )
 def value(trial: Trial, case: Case) -> Finding:
     """softmax(QK^T / sqrt(D)) V with turned q and k: output and weights."""
@@ -45,7 +49,7 @@ def value(trial: Trial, case: Case) -> Finding:
     "rows",
     "The weights are not normalised, or normalised over another axis.",
     needs=_NEEDS,
-    properties=("P-35",),
+    names=("P-35",),
 )
 def rows(trial: Trial, case: Case) -> Finding:
     """Weights are at least 0 and sum to 1 over the keys, whatever the scores."""
@@ -77,15 +81,36 @@ def rows(trial: Trial, case: Case) -> Finding:
     "plain",
     "Without a rotation it is not plain attention: position 0 turns, or an offset is added.",
     needs=_NEEDS,
-    properties=("P-35",),
+    names=("F-183", "P-35"),
     share=0.5,
 )
 def plain(trial: Trial, case: Case) -> Finding:
     """With all positions 0, attention is softmax(QK^T / sqrt(D)) V of the q and k given."""
-    given = inputs(case)
-    given = dataclasses.replace(given, m=np.zeros_like(given.m), n=np.zeros_like(given.n))
+    # Now and then there is nothing to attend to.
+    given = inputs(case, keys=0 if case.seed % 4 == 2 else None)
+    # Every other time scores are so large that their exponentials would overflow.
+    far = 256.0 if case.seed % 2 else 1.0
+    given = dataclasses.replace(
+        given,
+        q=(far * given.q.astype(np.float64)).astype(given.q.dtype),
+        m=np.zeros_like(given.m),
+        n=np.zeros_like(given.n),
+    )
     message = "with all positions 0 it is not plain attention"
-    return judged(call_attention(trial, case, given), attend(trial, case, given), message)
+    asked = call_attention(trial, case, given)
+    exact = judged(asked, attend(trial, case, given), message)
+    Q, K, V = (heads_first(x, case.heads) for x in (given.q, given.k, given.v))
+    output, _ = attention_plain(Q, K, V)
+    # As matrices without leading axes, row by row and head by head.
+    weights = np.stack(
+        [
+            [literal_softmax(scaled_scores(q, k)) for q, k in zip(*row, strict=True)]
+            for row in zip(Q, K, strict=True)
+        ]
+    )
+    forms = allowing(trial, case, given, output.transpose(0, 2, 1, 3), weights)
+    message = "with all positions 0 it is not the plain attention of the literal reference"
+    return first(exact, judged(asked, forms, message))
 
 
 @check(
@@ -93,7 +118,7 @@ def plain(trial: Trial, case: Case) -> Finding:
     "reference",
     "Attention agrees with the judge but not with the formula as the documents print it.",
     needs=_NEEDS,
-    properties=("P-47",),
+    names=("F-183", "F-186", "P-47"),
     space=Space(max_position=NEAR),
     share=0.5,
 )
@@ -103,21 +128,22 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     asked = call_attention(trial, case, given)
     if asked.problem:
         return asked.problem
-    wide = (x.astype(np.float64) for x in (given.q, given.k, given.v))
-    output, weights = reference.attention(
-        *wide,
-        query_positions=given.m,
-        key_positions=given.n,
-        interleaved=case.interleaved,
-        base=case.base,
-        mask=given.mask,
-    )
-    own, theirs = attend(trial, case, given), attend(trial, case, given, literal=True)
-    exact = Exact(
-        Bounded(output, own.output.allowed + theirs.output.allowed),
-        Bounded(weights, own.weights.allowed + theirs.weights.allowed),
-    )
+    exact = by_reference(trial, case, given)
     return judged(asked, exact, "attention differs from the literal reference")
+
+
+@check(
+    "ROT-14",
+    "attention",
+    "The tail of q and k is rotated or left out, or the scale is that of the part that rotates.",
+    needs=_NEEDS,
+    space=Space(max_position=NEAR, max_dim=64, partial=True, min_dim=4),
+    applies=takes_rotary_dim("attention"),
+    share=FEW,
+)
+def with_tail(trial: Trial, case: Case) -> Finding:
+    """Attention with R on the first rotary_dim components of q and k, by the reference."""
+    return against_reference(trial, case)
 
 
 @check(
@@ -125,7 +151,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     "constant",
     "V is turned: equal values of all keys do not come back as they are.",
     needs=_NEEDS,
-    properties=("P-34",),
+    names=("F-184", "E-08", "P-34"),
     share=0.5,
 )
 def constant(trial: Trial, case: Case) -> Finding:
@@ -151,7 +177,7 @@ def constant(trial: Trial, case: Case) -> Finding:
     "linear",
     "The output is not linear in V.",
     needs=_NEEDS,
-    properties=("P-34",),
+    names=("P-34",),
     share=0.5,
 )
 def linear(trial: Trial, case: Case) -> Finding:
@@ -184,7 +210,7 @@ def linear(trial: Trial, case: Case) -> Finding:
     "shift",
     "Shifting all positions changes the output: V is turned, or one side is shifted alone.",
     needs=_NEEDS,
-    properties=("P-34",),
+    names=("E-08", "P-34"),
     space=Space(positions=_SHIFTABLE, max_position=NEAR),
     share=0.5,
 )
@@ -209,7 +235,7 @@ def shift(trial: Trial, case: Case) -> Finding:
     "ATT-3",
     "weights",
     "Attention with these queries and keys would depend on where the text starts.",
-    properties=("P-34",),
+    names=("P-34",),
     space=Space(values=("normal",), positions=_SHIFTABLE, max_position=NEAR, min_seq=2),
     share=0.5,
     general=True,

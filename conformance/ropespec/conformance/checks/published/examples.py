@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.published.rotations import rope_exactly
-from ropespec.conformance.checks.published.tables import BASE
-from ropespec.conformance.checks.shared import against, answer, rules
+from ropespec.conformance.checks.published.tables import device_of
+from ropespec.conformance.checks.shared import BASE, against, answer, rules, ten_thousand
 from ropespec.conformance.checks.sinusoidal import embedding
 from ropespec.conformance.judge.bounds import Bounded
-from ropespec.conformance.judge.finding import Call, Finding
+from ropespec.conformance.judge.finding import Call, Finding, broken
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 
@@ -27,6 +27,7 @@ _FIRST = (
     (0.8415, 0.5403, 0.8219, 0.5697, 0.8020, 0.5974, 0.7819, 0.6234),
     (0.9093, -0.4161, 0.9364, -0.3509, 0.9581, -0.2863, 0.9749, -0.2227),
 )
+_THETA = (1.0, 0.9647, 0.9306, 0.0001)
 _LAST = ((0.0, 1.0), (0.0001, 1.0), (0.0002, 1.0))
 # q = 0.1, 0.2, ..., 2.4 in three rows of eight, turned by positions 0, 1, 2 (E-57).
 _QUERY = np.arange(1, 25).reshape(1, 1, 3, 8) / 10
@@ -73,15 +74,15 @@ def _printed(
     "table",
     "The example lists every sine twice, or all sines before all cosines, as it is printed.",
     needs=("sinusoidal_position_embedding",),
-    properties=("P-04",),
+    names=("F-206", "F-209", "F-210", "F-211", "F-212", "F-213", "E-52", "E-53", "P-04"),
     space=_ONCE,
     share=_SHARE,
 )
 def table(trial: Trial, case: Case) -> Finding:
     """sinusoidal_position_embedding(1, 1, 3, 512) has the corrected numbers, to four decimals."""
     del case
-    arrays = (1, 1, 3, 512)
-    return _printed(trial, "sinusoidal_position_embedding", arrays, {}, (1, 1))
+    function, arrays = "sinusoidal_position_embedding", (1, 1, 3, 512)
+    return _printed(trial, function, arrays, device_of(trial, function), (1, 1))
 
 
 @check(
@@ -89,13 +90,9 @@ def table(trial: Trial, case: Case) -> Finding:
     "embedding",
     "The example lists every sine twice, or all sines before all cosines, as it is printed.",
     needs=("sinusoidal_embedding",),
-    properties=("P-04",),
+    names=("F-206", "F-209", "F-210", "F-211", "F-212", "E-52", "E-53", "P-04"),
     space=_ONCE,
-    applies=lambda trial: (
-        None
-        if "base" in trial.keywords("sinusoidal_embedding") or trial.profile.base == BASE
-        else "base 10000 not claimed"
-    ),
+    applies=ten_thousand("sinusoidal_embedding"),
     share=_SHARE,
 )
 def rows(trial: Trial, case: Case) -> Finding:
@@ -107,10 +104,35 @@ def rows(trial: Trial, case: Case) -> Finding:
 
 @check(
     "PUB-7",
+    "frequencies",
+    "The example lists every frequency twice, as it is printed.",
+    needs=("inv_freq",),
+    names=("F-207", "F-208", "E-52"),
+    space=_ONCE,
+    applies=ten_thousand("inv_freq"),
+    share=_SHARE,
+)
+def frequencies(trial: Trial, case: Case) -> Finding:
+    """theta for d = 512 is 256 numbers: 1, 0.9647, 0.9306, ..., 0.0001, to four decimals."""
+    del case
+    keywords = {"base": BASE}
+    reply, call = trial.call("inv_freq", (512,), keywords), Call("inv_freq", (512,), keywords)
+    if problem := answer(reply, call):
+        return problem
+    got = reply.values[0]
+    if got.shape != (256,):
+        return broken(f"inv_freq(512) has shape {got.shape}; expected (256,)", call=call)
+    message = "the first three and the last of 256 frequencies are others"
+    wanted = _rounded((_THETA,), 4, np.zeros(4))
+    return against(got[[0, 1, 2, 255]][None], wanted, call, message=message)
+
+
+@check(
+    "PUB-7",
     "rotated",
     "The example is turned with the table that the document prints, whose entries are wrong.",
     needs=("RoPE",),
-    properties=("P-36",),
+    names=("F-214", "F-217", "E-55", "E-57", "P-36"),
     space=_FLOATS,
     share=_SHARE,
 )
@@ -154,6 +176,7 @@ def _takes_example(trial: Trial) -> str | None:
     "PUB-7",
     "bare",
     "The example of the document is turned into other numbers.",
+    names=("F-217", "E-57"),
     space=dataclasses.replace(_FLOATS, layouts=(True,)),
     applies=_takes_example,
     share=_SHARE,

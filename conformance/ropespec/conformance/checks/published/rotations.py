@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.published.tables import BASE
-from ropespec.conformance.checks.rotation.common import NEAR
-from ropespec.conformance.checks.shared import LITERAL, answer, draw, rules
+from ropespec.conformance.checks.literal import FEW
+from ropespec.conformance.checks.shared import BASE, LITERAL, NEAR, answer, draw, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules
 from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.judge.rotation import Rotation, from_pairs
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
+from ropespec.reference import published
 
 __all__ = ["rope_exactly"]
 
@@ -66,7 +66,7 @@ def _sides(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     "value",
     "q2 is built from sines, the axes of heads and positions change places, or k takes the L of q.",
     needs=("RoPE",),
-    properties=("P-36",),
+    names=("F-189", "E-60", "P-36"),
     space=_SPACE,
 )
 def rope(trial: Trial, case: Case) -> Finding:
@@ -82,7 +82,7 @@ def rope(trial: Trial, case: Case) -> Finding:
     "reference",
     "RoPE(q, k) agrees with the judge but not with the code as the documents print it.",
     needs=("RoPE",),
-    properties=("P-47",),
+    names=("F-189", "P-47"),
     space=_SPACE,
     share=0.5,
 )
@@ -97,6 +97,31 @@ def rope_reference(trial: Trial, case: Case) -> Finding:
         for x, y in zip(sides, literal, strict=True)
     ]
     message = "RoPE(q, k) differs from the literal reference"
+    return _both(trial, case, "RoPE", sides, (exact[0], exact[1]), message)
+
+
+@check(
+    "PUB-2",
+    "forms",
+    "q2 has its members in another order or sign, or sin_pos and cos_pos are read by halves.",
+    needs=("RoPE",),
+    names=("F-190", "F-191", "F-192", "E-56", "E-57"),
+    space=_SPACE,
+    share=FEW,
+)
+def rope_forms(trial: Trial, case: Case) -> Finding:
+    """q cos_pos + q2 sin_pos, with the table of the document, is what RoPE gives; so for k."""
+    sides = _sides(case)
+    exact = []
+    for x in sides:
+        own, theirs = rope_exactly(x, rules(trial, case.dtype)), rope_exactly(x, LITERAL)
+        b, h, length, d = x.shape
+        table = published.sinusoidal_position_embedding(b, h, length, d, None)
+        sin_pos, cos_pos = published.split_pos_emb(table)
+        wide = x.astype(np.float64)
+        made = wide * cos_pos + published.quarter_turn(wide) * sin_pos
+        exact.append(Bounded(made, own.allowed + theirs.allowed))
+    message = "RoPE(q, k) is not q * cos_pos + q2 * sin_pos, or its k is not made as its q"
     return _both(trial, case, "RoPE", sides, (exact[0], exact[1]), message)
 
 
@@ -128,7 +153,7 @@ def _emb_exactly(x: NDArray[Any], freqs_cis: NDArray[Any], case: Case, allowed: 
     "value",
     "The conjugate is multiplied, pairs are taken half-split, or a row serves the wrong position.",
     needs=(_EMB,),
-    properties=("P-36", "P-40"),
+    names=("F-196", "F-197", "E-62", "P-36", "P-40"),
     space=Space(positions=("arange", "shuffled", "spread", "negative")),
 )
 def rotary_emb(trial: Trial, case: Case) -> Finding:
@@ -144,7 +169,7 @@ def rotary_emb(trial: Trial, case: Case) -> Finding:
     "reference",
     "The result agrees with the judge but not with the code as the documents print it.",
     needs=(_EMB,),
-    properties=("P-47",),
+    names=("F-196", "P-47"),
     space=_SPACE,
     share=0.5,
 )
@@ -165,7 +190,7 @@ def emb_reference(trial: Trial, case: Case) -> Finding:
     "rope",
     "The two codes of document 004 give different rotations of the same q and k.",
     needs=(_EMB, "RoPE"),
-    properties=("P-36",),
+    names=("P-36",),
     space=_SPACE,
     share=0.5,
 )

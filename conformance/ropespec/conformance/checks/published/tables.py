@@ -7,8 +7,20 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import NEAR, called
-from ropespec.conformance.checks.shared import LITERAL, against, answer, real_dtype, rules
+from ropespec.conformance.checks.literal import FEW, Forms, first, woven
+from ropespec.conformance.checks.rotation.common import called
+from ropespec.conformance.checks.shared import (
+    BASE,
+    LITERAL,
+    NEAR,
+    against,
+    answer,
+    based,
+    beside,
+    real_dtype,
+    rules,
+    ten_thousand,
+)
 from ropespec.conformance.checks.sinusoidal import embedding
 from ropespec.conformance.judge.bounds import Bounded, Rules, table, unit_circle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
@@ -16,21 +28,25 @@ from ropespec.conformance.judge.rotation import from_pairs
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
+from ropespec.reference import published
 
-__all__ = ["BASE"]
-
-BASE = 10000.0
-"""The base of the documents, which some of their functions leave no choice of."""
+__all__ = ["device_of"]
 
 _SPACE = Space(positions=("arange",), max_position=NEAR)
 _PE = "sinusoidal_position_embedding"
 _CIS = "precompute_freqs_cis"
 
 
+def device_of(trial: Trial, function: str) -> dict[str, Any]:
+    """Return the printed argument `device` of a function that takes it; None is the default."""
+    return {"device": None} if "device" in trial.keywords(function) else {}
+
+
 def _asked(
     trial: Trial, function: str, arrays: tuple[Any, ...]
 ) -> tuple[NDArray[Any], Finding | None, Call, Rules]:
-    reply, call = trial.call(function, arrays), Call(function, arrays)
+    keywords = device_of(trial, function) if function == _PE else {}
+    reply, call = trial.call(function, arrays, keywords), Call(function, arrays, keywords)
     problem = answer(reply, call)
     dtype = None if problem else real_dtype(reply.dtypes[0])
     return reply.values[0], problem, call, rules(trial, dtype or "float64")
@@ -52,7 +68,7 @@ def _table(sizes: tuple[int, int, int, int], allowed: Rules) -> Bounded:
     "value",
     "The table has another shape, starts at position 1, or differs between batches or heads.",
     needs=(_PE,),
-    properties=("P-05",),
+    names=("F-188", "P-05"),
     space=_SPACE,
 )
 def position_embedding(trial: Trial, case: Case) -> Finding:
@@ -61,21 +77,14 @@ def position_embedding(trial: Trial, case: Case) -> Finding:
     return problem or against(got, _table(_sizes(case), allowed), call)
 
 
-def _ten_thousand(trial: Trial) -> str | None:
-    """Need an embedding of base 10000, which the table of the documents has."""
-    if "base" in trial.keywords("sinusoidal_embedding") or trial.profile.base == BASE:
-        return None
-    return "base 10000 not claimed"
-
-
 @check(
     "PUB-1",
     "same",
     "The two code forms of the embedding give different tables.",
     needs=(_PE, "sinusoidal_embedding"),
-    properties=("P-05",),
+    names=("F-188", "P-05"),
     space=_SPACE,
-    applies=_ten_thousand,
+    applies=ten_thousand("sinusoidal_embedding"),
     share=0.5,
 )
 def same_embedding(trial: Trial, case: Case) -> Finding:
@@ -105,7 +114,7 @@ def same_embedding(trial: Trial, case: Case) -> Finding:
     "reference",
     "The table agrees with the judge but not with the code as the documents print it.",
     needs=(_PE,),
-    properties=("P-47",),
+    names=("F-188", "P-47"),
     space=_SPACE,
     share=0.5,
 )
@@ -115,7 +124,7 @@ def embedding_reference(trial: Trial, case: Case) -> Finding:
     got, problem, call, allowed = _asked(trial, _PE, sizes)
     if problem:
         return problem
-    literal = reference.sinusoidal_position_embedding(*sizes)
+    literal = reference.sinusoidal_position_embedding(*sizes, None)
     own = _table(sizes, allowed).allowed + _table(sizes, LITERAL).allowed
     return against(got, Bounded(literal, own), call, message="the table differs from the reference")
 
@@ -142,7 +151,7 @@ def _complex(
     "value",
     "cos and sin change places, the table is one row short, or the base is not passed on.",
     needs=(_CIS,),
-    properties=("P-37",),
+    names=("F-194", "F-200", "P-37"),
     space=_SPACE,
 )
 def freqs_cis(trial: Trial, case: Case) -> Finding:
@@ -158,7 +167,7 @@ def freqs_cis(trial: Trial, case: Case) -> Finding:
     "group",
     "Rows do not multiply like turns: the angles are not whole multiples of one, or have a gain.",
     needs=(_CIS,),
-    properties=("P-37",),
+    names=("P-37",),
     space=_SPACE,
 )
 def group(trial: Trial, case: Case) -> Finding:
@@ -196,7 +205,7 @@ def group(trial: Trial, case: Case) -> Finding:
     "reference",
     "The table agrees with the judge but not with the code as the documents print it.",
     needs=(_CIS,),
-    properties=("P-47",),
+    names=("F-194", "P-47"),
     space=_SPACE,
     share=0.5,
 )
@@ -206,7 +215,7 @@ def cis_reference(trial: Trial, case: Case) -> Finding:
     got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.base))
     if problem:
         return problem
-    literal = reference.precompute_freqs_cis(case.head_dim, end, case.base)
+    literal = reference.precompute_freqs_cis(case.head_dim, end, *based(case.base).values())
     own, theirs = _cis(case, end, allowed), _cis(case, end, LITERAL)
     parts = (
         Bounded(literal.real, own[0].allowed + theirs[0].allowed),
@@ -228,7 +237,7 @@ def _reshape_inputs(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     "value",
     "The row of a position is laid along the heads or the batch, or values change.",
     needs=("reshape_for_broadcast",),
-    properties=("P-38",),
+    names=("F-195", "P-38"),
     space=_SPACE,
 )
 def reshape(trial: Trial, case: Case) -> Finding:
@@ -261,7 +270,7 @@ def _reshaped(trial: Trial, case: Case, expected: Any) -> Finding:  # noqa: ANN4
     "reference",
     "The result agrees with the judge but not with the code as the documents print it.",
     needs=("reshape_for_broadcast",),
-    properties=("P-47",),
+    names=("F-195", "P-47"),
     space=_SPACE,
     share=0.25,
 )
@@ -275,7 +284,7 @@ def reshape_reference(trial: Trial, case: Case) -> Finding:
     "refused",
     "A table of another length or width is laid over x without a word.",
     needs=("reshape_for_broadcast",),
-    properties=("P-38", "P-46"),
+    names=("E-61", "P-38", "P-46"),
     space=_SPACE,
     applies=lambda trial: None if trial.profile.refusals else "refusals not claimed",
     share=0.5,
@@ -307,7 +316,7 @@ def reshape_refused(trial: Trial, case: Case) -> Finding:
     "cache",
     "A cache of cos and sin, each listed twice, does not rotate: it lists for the other layout.",
     needs=("cos_sin", "apply_rotary"),
-    properties=("P-39",),
+    names=("F-198", "P-39"),
     space=Space(values=("normal", "ones"), positions=("arange", "repeated"), max_position=NEAR),
 )
 def cache(trial: Trial, case: Case) -> Finding:
@@ -339,3 +348,48 @@ def cache(trial: Trial, case: Case) -> Finding:
     own = exact.allowed(trial.loosest(case.dtype), trial.machine)
     message = "x * cos + turn(x) * sin with the cached cos and sin is not R_m x"
     return worst(circle, compare(y, made, own + extra, message=message).after(rotation))
+
+
+@check(
+    "PUB-6",
+    "forms",
+    "A cache of document 000 has one row for all positions, or lists its angles by halves.",
+    needs=("cos_sin", "apply_rotary"),
+    names=("F-198", "E-11", "P-39"),
+    space=Space(values=("normal", "ones"), positions=("arange", "repeated"), max_position=NEAR),
+    share=FEW,
+    general=True,
+)
+def cached(trial: Trial, case: Case) -> Finding:
+    """cos_sin_cached holds each of the subject's cos and sin twice, and x C + rot(x) S rotates."""
+    positions = case.make_positions()
+    row = positions[0]
+    base = based(case.base)
+    cos_cached, sin_cached = published.cos_sin_cached(row, case.dim, **base)
+    keywords = {"base": case.base}
+    reply = trial.call("cos_sin", (row, case.dim), keywords)
+    call = Call("cos_sin", (row, case.dim), keywords)
+    if problem := answer(reply, call, dtypes=("", "")):
+        return problem
+    own = table(row, case.dim, case.base, rules(trial, reply.dtypes[0]))
+    theirs = table(row, case.dim, case.base, LITERAL)
+    findings = []
+    for name, got, made, a, b in zip(
+        ("cos", "sin"), reply.values, (cos_cached, sin_cached), own, theirs, strict=True
+    ):
+        if got.shape != a.value.shape:
+            return against(got, a, call, name=name)
+        twice, allowed = (np.repeat(part, 2, axis=-1) for part in (got, a.allowed + b.allowed))
+        message = f"{name}_cached of document 000 does not list what cos_sin gives twice in a row"
+        exact = Bounded(made, allowed[:, None, None])
+        findings.append(against(twice[:, None, None], exact, call, name=name, message=message))
+    x = case.make_x(positions)
+    found = beside(trial, case, x, positions)
+    parts = (x.astype(np.float64), found.y, found.exact.allowed)
+    before, after, allowed = (woven(case, part[0, ..., : case.dim]) for part in parts)
+    # (S, B, H, d) are the axes of document 000; here B is 1.
+    axes = before[:, None]
+    made = axes * cos_cached + published.quarter_turn(axes) * sin_cached
+    seen = Forms("a rotated vector", found.call)
+    seen.add("published.cos_sin_cached", after[:, None], made, allowed[:, None])
+    return first(worst(*findings), seen.finding())

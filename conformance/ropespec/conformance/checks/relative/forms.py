@@ -6,14 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import NEAR, basis
-from ropespec.conformance.checks.shared import against, scores, turn, two_sides
+from ropespec.conformance.checks.literal import first
+from ropespec.conformance.checks.relative.printed import printed_terms
+from ropespec.conformance.checks.rotation.common import basis
+from ropespec.conformance.checks.shared import NEAR, against, scores, turn, two_sides
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Finding, compare, worst
 from ropespec.conformance.judge.rotation import pairs_of
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
+from ropespec.reference import relative
 
 __all__: list[str] = []
 
@@ -41,7 +44,7 @@ def _unit(case: Case, offset: NDArray[np.int64]) -> NDArray[np.complex128]:
     "REL-1",
     "shift",
     "The score changes when all positions are shifted: it depends on more than their difference.",
-    properties=("P-12",),
+    names=("F-092", "F-093", "F-099", "F-124", "E-31", "P-12"),
     space=Space(values=("normal", "ones"), positions=RUNS, max_position=NEAR),
 )
 def shift(trial: Trial, case: Case) -> Finding:
@@ -60,7 +63,7 @@ def shift(trial: Trial, case: Case) -> Finding:
     "REL-2",
     "real-part",
     "The score is that of another angle than (m - n) theta_i, as if a conjugate were forgotten.",
-    properties=("P-13",),
+    names=("F-094", "F-104", "P-13"),
     space=Space(values=("normal", "ones")),
     general=True,
 )
@@ -69,8 +72,13 @@ def real_part(trial: Trial, case: Case) -> Finding:
     m, n = two_sides(trial, case)
     q, k = case.make_x(m), case.make_x(m, seed=1)
     found = scores(trial, case, q, k, m, n)
-    products, tail = _pairs(case, q, k)
-    value = np.sum((products * _unit(case, m - n)).real, axis=-1) + tail
+    _, tail = _pairs(case, q, k)
+    q_pairs, k_pairs = (
+        relative.complex_pairs(x[..., : case.dim].astype(np.float64), interleaved=case.interleaved)
+        for x in (q, k)
+    )
+    turned = q_pairs * k_pairs.conj() * _unit(case, m - n)
+    value = np.sum(turned.real, axis=-1) + tail
     message = "the score is not the sum of Re[q_i k_i^* e^{i(m-n)theta_i}]"
     exact = Bounded(value, found.exact.allowed)
     return against(found.got, exact, found.call, name="score", message=message)
@@ -80,7 +88,7 @@ def real_part(trial: Trial, case: Case) -> Finding:
     "REL-3",
     "inner-product",
     "The imaginary part is wrong or counted in: the product of a pair is not q k^*.",
-    properties=("P-16", "P-33"),
+    names=("F-105", "P-16", "P-33"),
     space=Space(values=("normal", "ones"), max_position=NEAR),
     general=True,
 )
@@ -104,14 +112,20 @@ def inner_product(trial: Trial, case: Case) -> Finding:
     "REL-4",
     "groups",
     "One of the four groups q1k1, q1k2, q2k1, q2k2 has a wrong sign or sine for cosine.",
-    properties=("P-13", "P-48"),
+    names=(
+        *("F-106", "F-107", "F-108", "F-109", "F-110", "F-111", "F-112", "F-113"),
+        *("E-42", "E-68", "P-13", "P-48"),
+    ),
     space=Space(positions=("arange", "ragged", "negative", "spread"), max_position=NEAR),
     share=0.5,
     general=True,
 )
 def groups(trial: Trial, case: Case) -> Finding:
-    """Coefficients of the four products are cos, sin, -sin and cos of (m - n) theta_i."""
-    m, n = two_sides(trial, case)
+    """Coefficients of the four products are cos, sin, -sin and cos of (m - n) theta_i.
+
+    So are the eight terms, the four groups and the two sums that the documents print.
+    """
+    m, n = (side // 2 for side in two_sides(trial, case))
     members = []
     for member in (0, 1):
         x = np.zeros(case.shape)
@@ -141,14 +155,14 @@ def groups(trial: Trial, case: Case) -> Finding:
         findings.append(
             compare(got, exact, bound.allowed + 2.0**-50, name=label, message=message).after(k.call)
         )
-    return worst(*findings)
+    return first(worst(*findings), printed_terms(trial, case, m, n))
 
 
 @check(
     "REL-5",
     "key-turned",
     "Turning both sides is not turning the key by n - m: R_m^T R_n is another matrix than R_{n-m}.",
-    properties=("P-13", "P-20"),
+    names=("F-114", "F-122", "F-156", "F-157", "E-04", "P-13", "P-20"),
     space=Space(values=("normal", "ones"), positions=(*RUNS, "spread", "negative")),
     general=True,
 )
@@ -174,7 +188,7 @@ def key_turned(trial: Trial, case: Case) -> Finding:
     "REL-6",
     "anchor",
     "The sign of the offset is lost or turned round: the query turns by n - m instead of m - n.",
-    properties=("P-14",),
+    names=("F-119", "F-120", "F-121", "E-04", "E-21", "E-40", "E-41", "P-14"),
     space=Space(positions=("arange",), max_position=NEAR),
     general=True,
 )

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import NEAR, called
-from ropespec.conformance.checks.shared import scores, two_sides
+from ropespec.conformance.checks.rotation.common import called
+from ropespec.conformance.checks.shared import NEAR, scores, two_sides
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Finding, compare, worst
@@ -23,7 +23,7 @@ Float = NDArray[np.float64]
     "REL-7",
     "swap",
     "Swapping q and k does not negate the offset: the score is even in the offset, or lopsided.",
-    properties=("P-15",),
+    names=("E-31", "P-15"),
     space=Space(
         values=("normal", "ones"), positions=("arange", "ragged", "shuffled"), max_position=NEAR
     ),
@@ -66,7 +66,7 @@ def _any_angle(trial: Trial, case: Case, x: NDArray[np.floating]) -> tuple[Float
     "REL-8",
     "equal",
     "Equal positions do not cancel: a gain, or another angle for the key than for the query.",
-    properties=("P-21",),
+    names=("P-21",),
     space=Space(values=("normal", "heavy", "ones")),
     general=True,
 )
@@ -87,7 +87,7 @@ def equal_positions(trial: Trial, case: Case) -> Finding:
     "REL-9",
     "additive",
     "Pairs see each other: the score is not the sum of the scores of its pairs.",
-    properties=("P-23",),
+    names=("F-136", "P-23"),
     space=Space(values=("normal", "ones"), min_dim=4, max_position=NEAR),
     share=0.5,
     general=True,

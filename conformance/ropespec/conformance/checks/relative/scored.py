@@ -7,8 +7,18 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import NEAR
-from ropespec.conformance.checks.shared import LITERAL, against, answer, draw, rules
+from ropespec.conformance.checks.literal import FEW, first
+from ropespec.conformance.checks.shared import (
+    LITERAL,
+    NEAR,
+    against,
+    answer,
+    based,
+    conventions,
+    draw,
+    rules,
+    takes_rotary_dim,
+)
 from ropespec.conformance.judge.bounds import Bounded, score
 from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.registry import check
@@ -39,12 +49,10 @@ def _score(
     offset: NDArray[np.int64],
 ) -> tuple[NDArray[Any], Bounded, Finding | None, Call]:
     """Return the subject's score, the exact one, the finding that it is no array, and the call."""
-    keywords = {"interleaved": case.interleaved, "base": case.base}
+    keywords = conventions(trial, case, "relative_score")
     reply = trial.call("relative_score", (q, k, offset), keywords)
     call = Call("relative_score", (q, k, offset), keywords)
-    exact = score(
-        q, k, offset, rules(trial, case.dtype), interleaved=case.interleaved, base=case.base
-    )
+    exact = score(q, k, offset, rules(trial, case.dtype), **case.keywords)
     return reply.values[0], exact, answer(reply, call, dtypes=(case.dtype,)), call
 
 
@@ -53,7 +61,7 @@ def _score(
     "value",
     "The matrix is R_{m-n}, a phase lacks its conjugate, or the layout of q and k is another.",
     needs=_NEEDS,
-    properties=("P-13", "P-20"),
+    names=("F-114", "F-122", "F-156", "F-157", "E-04", "P-13", "P-20"),
     share=2.0,
 )
 def value(trial: Trial, case: Case) -> Finding:
@@ -67,8 +75,9 @@ def value(trial: Trial, case: Case) -> Finding:
     "reference",
     "The score agrees with the judge but not with the formula as the documents print it.",
     needs=_NEEDS,
-    properties=("P-47",),
-    space=Space(max_position=NEAR),
+    names=("F-122", "F-157", "P-47"),
+    space=Space(max_position=NEAR, max_dim=64),
+    share=0.5,
 )
 def against_reference(trial: Trial, case: Case) -> Finding:
     """Relative_score equals that of the literal NumPy reference."""
@@ -76,13 +85,42 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     got, exact, problem, call = _score(trial, case, q, k, offset)
     if problem:
         return problem
-    literal = reference.relative_score(
-        q.astype(np.float64), k.astype(np.float64), offset, **call.keywords
-    )
-    theirs = score(q, k, offset, LITERAL, interleaved=case.interleaved, base=case.base)
-    bound = Bounded(literal, exact.allowed + theirs.allowed)
+    bound = _literal(case, q, k, offset, exact)
     message = "the score differs from the literal reference"
     return against(got, bound, call, name="score", message=message)
+
+
+@check(
+    "ROT-14",
+    "score",
+    "The tail of q and k is rotated or left out of the score, or the frequencies are those of D.",
+    needs=_NEEDS,
+    space=Space(max_position=NEAR, max_dim=64, partial=True, min_dim=4),
+    applies=takes_rotary_dim("relative_score"),
+    share=FEW,
+)
+def with_tail(trial: Trial, case: Case) -> Finding:
+    """q^T R_offset k with R on the first rotary_dim components, by the reference."""
+    return against_reference(trial, case)
+
+
+def _literal(
+    case: Case, q: NDArray[Any], k: NDArray[Any], offset: NDArray[np.int64], exact: Bounded
+) -> Bounded:
+    """Return the score by the reference; what is allowed is the error of the subject and its own.
+
+    The whole matrix is made for every offset, so few are better.
+    """
+    keywords: dict[str, Any] = {**based(case.base), "rotary_dim": case.rotary_dim}
+    value = reference.relative_score(
+        q.astype(np.float64),
+        k.astype(np.float64),
+        offset,
+        interleaved=case.interleaved,
+        **keywords,
+    )
+    theirs = score(q, k, offset, LITERAL, **case.keywords)
+    return Bounded(value, exact.allowed + theirs.allowed)
 
 
 @check(
@@ -90,14 +128,14 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     "anchor-score",
     "relative_score takes its offset as m - n, or turns the wrong side.",
     needs=_NEEDS,
-    properties=("P-14",),
+    names=("F-119", "F-120", "F-121", "E-04", "E-40", "E-41", "P-14"),
     space=Space(positions=("arange",), max_position=NEAR),
     share=0.5,
 )
 def anchor(trial: Trial, case: Case) -> Finding:
     """With theta_0 = 1, q = (1, 0), k = (0, 1): -sin 1 at offset n - m = 1, + sin 1 at -1."""
     q, k = np.zeros((2, case.head_dim)), np.zeros((2, case.head_dim))
-    q[:, 0], k[:, 1 if case.interleaved else case.head_dim // 2] = 1.0, 1.0
+    q[:, 0], k[:, 1 if case.interleaved else case.dim // 2] = 1.0, 1.0
     offset = np.array([1, -1], dtype=np.int64)
     got, exact, problem, call = _score(
         trial, case, q.astype(case.numpy_dtype), k.astype(case.numpy_dtype), offset
@@ -112,7 +150,7 @@ def anchor(trial: Trial, case: Case) -> Finding:
     "swap-score",
     "relative_score is even in the offset, or turns with another sign when q and k change places.",
     needs=_NEEDS,
-    properties=("P-15",),
+    names=("E-31", "P-15"),
 )
 def swap(trial: Trial, case: Case) -> Finding:
     """Score(q, k, D) = score(k, q, -D), and score(q, k, -D) is another number."""
@@ -129,7 +167,13 @@ def swap(trial: Trial, case: Case) -> Finding:
         return problem
     message = "the sign of the offset does not count as it must"
     differ = against(back, reverse, reversed_call, name="score", message=message)
-    return worst(same.after(call), differ)
+    # The first token alone: the whole matrix is made for every offset.
+    token, last = np.s_[:, :1], np.s_[:1]
+    few = Bounded(*(part[token] for part in reverse))
+    literal = _literal(case, k[token], q[token], offset[last], few)
+    message = "the score at -D is not that of the literal reference with q and k exchanged"
+    swapped = against(back[token], literal, reversed_call, name="score", message=message)
+    return first(worst(same.after(call), differ), swapped)
 
 
 @check(
@@ -137,7 +181,7 @@ def swap(trial: Trial, case: Case) -> Finding:
     "equal-score",
     "Offset 0 is not the plain inner product: a scale, or an offset that starts at 1.",
     needs=_NEEDS,
-    properties=("P-21",),
+    names=("P-21",),
     share=0.5,
 )
 def equal_positions(trial: Trial, case: Case) -> Finding:
@@ -147,4 +191,7 @@ def equal_positions(trial: Trial, case: Case) -> Finding:
     plain = np.sum(q.astype(np.float64) * k.astype(np.float64), axis=-1)
     message = "the score at offset 0 is not <q, k>"
     wanted = Bounded(plain, exact.allowed)
-    return problem or against(got, wanted, call, name="score", message=message)
+    judged = problem or against(got, wanted, call, name="score", message=message)
+    literal = _literal(case, q[:, :1], k[:, :1], np.array(0), Bounded(*(p[:, :1] for p in exact)))
+    few = against(got[:, :1], literal, call, name="score", message=message)
+    return first(judged, few) if judged.passed else judged

@@ -8,6 +8,7 @@ from ropespec.conformance.checks.rotation import (
     independence,
     into,
     laws,
+    printed,
     transforms,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "independence",
     "into",
     "laws",
+    "printed",
     "transforms",
 ]

@@ -10,7 +10,6 @@ from ropespec.conformance.trial import Trial
 
 __all__ = [
     "EVERYTHING",
-    "NEAR",
     "alike",
     "as_i",
     "basis",
@@ -22,9 +21,6 @@ __all__ = [
 
 EVERYTHING = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero")
 """Every pattern of values."""
-
-NEAR = 4096
-"""Positions below which even float32 angles leave no room for a wrong formula."""
 
 
 def both_layouts(trial: Trial) -> str | None:

@@ -5,10 +5,13 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, alike, basis, called
+from ropespec.conformance.checks.shared import rules
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
+from ropespec.conformance.judge.rotation import from_pairs
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial, unfit
+from ropespec.reference.arrays import round_to
 
 __all__: list[str] = []
 
@@ -61,38 +64,68 @@ def tail(trial: Trial, case: Case) -> Finding:
     "ROT-16",
     "not-a-number",
     "NaN or infinity in one pair reaches other pairs, heads, tokens or rows, or is lost.",
-    properties=("P-24",),
+    names=("P-24",),
     space=Space(values=("normal",), min_dim=4, max_position=4096),
 )
 def not_a_number(trial: Trial, case: Case) -> Finding:
     """A pair that holds NaN or infinity leaves every other component exact, and keeps its own."""
+    own, reached = _own_and_reached(trial, case, case.seed % case.dim)
+    return _spoilt(trial, case, own & reached, own | reached, "its pair")
+
+
+@check(
+    "ROT-16",
+    "dense",
+    "In the dense product NaN or infinity reaches another token, another head or the tail.",
+    needs=("apply_rotary_dense",),
+    space=Space(values=("normal",), min_dim=4, max_dim=32, max_position=4096),
+    share=0.5,
+)
+def dense_not_a_number(trial: Trial, case: Case) -> Finding:
+    """What is not finite may reach the rotated part of its own head, and nothing else."""
+    component, index = case.seed % case.dim, np.arange(case.head_dim)
+    own, rotated = index == component, index < case.dim
+    words = "the rotated part of its head"
+    return _spoilt(trial, case, own, rotated, words, function="apply_rotary_dense")
+
+
+def _spoilt(
+    trial: Trial,
+    case: Case,
+    kept: NDArray[np.bool_],
+    touched: NDArray[np.bool_],
+    within: str,
+    *,
+    function: str = "apply_rotary",
+) -> Finding:
+    """Put NaN or infinity in one component: `kept` ones show it, others than `touched` do not."""
     positions = case.make_positions()
     x = case.make_x(positions).copy()
-    places = [case.seed % n for n in (case.batch, case.seq, case.heads, case.dim)]
-    x[tuple(places)] = (np.nan, np.inf, -np.inf)[case.seed % 3]
-    y = trial.rotate(case, x, positions)
-    call = called(case, x, positions)
-    own, reached = _own_and_reached(trial, case, places[3])
-    kept = np.isnan if np.isnan(x[tuple(places)]) else _not_finite
-    spoilt = y[tuple(places[:3])].astype(np.float64)
-    if (lost := own & reached & ~kept(spoilt)).any():
-        component = int(np.argmax(lost))
+    *head, component = (case.seed % n for n in (case.batch, case.seq, case.heads, case.dim))
+    place = (*head, component)
+    x[place] = (np.nan, np.inf, -np.inf)[case.seed % 3]
+    y = trial.rotate(case, x, positions, function=function)
+    call = Call(function, (x, positions), case.keywords)
+    shows = np.isnan if np.isnan(x[place]) else _not_finite
+    spoilt = y[tuple(head)].astype(np.float64)
+    if (lost := kept & ~shows(spoilt)).any():
+        other = int(np.argmax(lost))
         return broken(
-            f"{x[tuple(places)]} in component {places[3]} is lost: "
-            f"component {component} of its pair came back as {spoilt[component]:g}",
+            f"{x[place]} in component {component} is lost: "
+            f"component {other} of its pair came back as {spoilt[other]:g}",
             call=call,
         )
-    touched = np.zeros(x.shape, dtype=bool)
-    touched[tuple(places[:3])] = own | reached
+    reached = np.zeros(x.shape, dtype=bool)
+    reached[tuple(head)] = touched
     clean = x.copy()
-    clean[tuple(places)] = 0.0
-    alone = trial.rotate(case, clean, positions).astype(np.float64)
+    clean[place] = 0.0
+    alone = trial.rotate(case, clean, positions, function=function).astype(np.float64)
     allowed = 2 * trial.allowed(case, clean, positions)
-    message = f"{x[tuple(places)]} in component {places[3]} reaches outside its pair"
+    message = f"{x[place]} in component {component} reaches outside {within}"
     return compare(
-        np.where(touched, 0.0, y.astype(np.float64)),
-        np.where(touched, 0.0, alone),
-        np.where(touched, 1.0, allowed),
+        np.where(reached, 0.0, y.astype(np.float64)),
+        np.where(reached, 0.0, alone),
+        np.where(reached, 1.0, allowed),
         message=message,
     ).after(call)
 
@@ -122,7 +155,7 @@ def _own_and_reached(
     "ROT-17",
     "dtype",
     "The result is promoted or demoted, or comes back as another kind of array.",
-    properties=("P-40",),
+    names=("P-40",),
     space=Space(values=("normal",)),
 )
 def dtype_and_shape(trial: Trial, case: Case) -> Finding:
@@ -145,6 +178,35 @@ def dtype_and_shape(trial: Trial, case: Case) -> Finding:
             f"returns {reply.dtypes[0]} where {case.dtype}, that of x, is claimed", call=call
         )
     return held()
+
+
+@check(
+    "ROT-17",
+    "rounded",
+    "The result is cut off instead of rounded, or rounded twice on its way to half precision.",
+    names=("P-40",),
+    space=Space(values=("normal",)),
+    share=0.5,
+)
+def rounded(trial: Trial, case: Case) -> Finding:
+    """y is R_m x rounded once: no number beyond the neighbours of what the arithmetic gave."""
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    y = trial.rotate(case, x, positions)
+    if y.dtype != x.dtype:
+        return held()  # the business of ROT-17.dtype
+    exact = trial.expect(case, x, positions)
+    stages = exact.budget(trial.loosest(case.dtype), trial.machine)
+    before = stages.angle + stages.table + stages.arithmetic + rules(trial, case.dtype).floor
+    first, second = np.broadcast_to(before, (2, *exact.pairs.x1.shape))
+    tail = np.zeros_like(exact.tail)
+    off = from_pairs(first, second, tail, interleaved=case.interleaved)
+    least, most = (round_to(exact.y + side, x.dtype).astype(np.float64) for side in (-off, off))
+    got = y.astype(np.float64)
+    message = f"y is not R_m x rounded once to {case.dtype}"
+    return compare(got, np.clip(got, least, most), 0.0, message=message).after(
+        called(case, x, positions)
+    )
 
 
 @check(
@@ -248,7 +310,7 @@ _REFUSED = (
     "ROT-21",
     "refused",
     "Bad input gives a number instead of an error that names the argument.",
-    properties=("P-46",),
+    names=("P-46",),
     space=Space(values=("normal",), min_seq=2, max_position=64),
     applies=lambda trial: None if trial.profile.refusals else "refusals not claimed",
     share=2.0,

@@ -5,20 +5,23 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
-    NEAR,
     as_i,
     basis,
     both_layouts,
     called,
 )
+from ropespec.conformance.checks.shared import NEAR, based, literal_error
+from ropespec.conformance.judge.bounds import Bounded
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
+from ropespec.reference import rotation_dense
 
 __all__: list[str] = []
 
@@ -27,7 +30,7 @@ __all__: list[str] = []
     "ROT-1",
     "direction",
     "The pair turns clockwise: the sign of sin is flipped, or the matrix is transposed.",
-    properties=("P-31",),
+    names=("F-072", "F-073", "F-074", "E-27", "P-31"),
     space=Space(positions=("repeated",), max_position=3),
 )
 def direction(trial: Trial, case: Case) -> Finding:
@@ -58,7 +61,7 @@ def direction(trial: Trial, case: Case) -> Finding:
     "ROT-2",
     "complex",
     "The members of a pair are turned by different rules: it is no product with a complex number.",
-    properties=("P-09",),
+    names=("F-062", "P-09"),
     space=Space(values=("normal", "ones")),
     general=True,
 )
@@ -78,13 +81,19 @@ def as_complex(trial: Trial, case: Case) -> Finding:
     ).after(call)
 
 
+_VALUE_NAMES = {
+    True: ("F-139", "F-140", "F-141", "F-143", "F-146", "P-25"),
+    False: ("F-142", "F-147", "E-17", "P-26"),
+}
+
+
 def _value(clause: str, name: str, other: str, *, interleaved: bool) -> None:
     @check(
         clause,
         "value",
         f"The pairing is {other}, or base, exponent, offset or precision differ: only the exact "
         f"value of the {name} rotation tells.",
-        properties=("P-25", "P-47") if interleaved else ("P-26", "P-47"),
+        names=_VALUE_NAMES[interleaved],
         space=Space(
             values=EVERYTHING,
             positions=("arange", "ragged", "shuffled", "repeated", "negative", "spread"),
@@ -106,7 +115,7 @@ _value("ROT-7", "half-split", "interleaved", interleaved=False)
     "ROT-6",
     "pairing",
     "Component 2i is paired with another component than 2i+1.",
-    properties=("P-24", "P-25"),
+    names=("F-135", "P-24", "P-25"),
     space=Space(positions=("repeated",), max_position=64, layouts=(True,), min_dim=4),
 )
 def pairing_interleaved(trial: Trial, case: Case) -> Finding:
@@ -118,7 +127,7 @@ def pairing_interleaved(trial: Trial, case: Case) -> Finding:
     "ROT-7",
     "pairing",
     "Component i is paired with another component than i+d/2.",
-    properties=("P-26",),
+    names=("F-142", "E-17", "P-26"),
     space=Space(positions=("repeated",), max_position=64, layouts=(False,), min_dim=4),
 )
 def pairing_half(trial: Trial, case: Case) -> Finding:
@@ -149,13 +158,15 @@ def _pairing(trial: Trial, case: Case) -> Finding:
     return held()
 
 
-def _form(clause: str, function: str, sentence: str, layouts: tuple[bool, ...]) -> None:
+def _form(
+    clause: str, function: str, sentence: str, names: tuple[str, ...], layouts: tuple[bool, ...]
+) -> None:
     @check(
         clause,
         "value",
         sentence,
         needs=(function,),
-        properties=("P-47", "P-25") if clause == "ROT-3" else ("P-47", "P-36"),
+        names=names,
         space=Space(values=("normal", "ones", "null", "signed_zero"), layouts=layouts),
         share=1.0,
     )
@@ -163,53 +174,105 @@ def _form(clause: str, function: str, sentence: str, layouts: tuple[bool, ...]) 
         return trial.rotate_and_judge(case, function=function)
 
 
-_form("ROT-3", "apply_rotary_dense", "The dense matrix times x is not the rotation.", (True, False))
-_form("ROT-8", "apply_rotary_complex", "The complex product is not the rotation.", (True,))
+_form(
+    "ROT-3",
+    "apply_rotary_dense",
+    "The dense matrix times x is not the rotation.",
+    ("F-089", "F-126", "F-133", "F-137", "P-25", "P-26"),
+    (True, False),
+)
+_form(
+    "ROT-8",
+    "apply_rotary_complex",
+    "The complex product is not the rotation.",
+    ("F-064", "F-065", "F-196", "P-36"),
+    (True,),
+)
 
 
-def _matrix(clause: str, name: str, properties: tuple[str, ...], *, interleaved: bool) -> None:
+def _matrix(clause: str, name: str, names: tuple[str, ...], *, interleaved: bool) -> None:
     @check(
         clause,
         "matrix",
         f"The dense {name} matrix has an entry in the wrong place, of the wrong sign or frequency.",
         needs=("rotation_matrix",),
-        properties=properties,
+        names=names,
         space=Space(max_position=NEAR, layouts=(interleaved,), max_dim=64),  # of d^2 entries
     )
     def matrix(trial: Trial, case: Case) -> Finding:
         positions = case.make_positions()
         reply = trial.call("rotation_matrix", (positions, case.head_dim), case.keywords)
-        return _dense(trial, case, positions, reply.values[0], reply.dtypes[0])
+        exact = _columns(case, positions, reply.dtypes[0])
+        allowed = exact.allowed(trial.loosest(reply.dtypes[0]), trial.machine)
+        return _entries(case, positions, reply.values[0], Bounded(exact.y, allowed))
+
+    @check(
+        clause,
+        "matrix-reference",
+        f"The dense {name} matrix agrees with the judge but not with what the documents print.",
+        needs=("rotation_matrix",),
+        names=(*names, "P-47"),
+        space=Space(max_position=NEAR, layouts=(interleaved,), max_dim=64),
+        share=0.25,
+    )
+    def matrix_reference(trial: Trial, case: Case) -> Finding:
+        """The matrix equals that of the literal NumPy reference, entry by entry."""
+        positions = case.make_positions()
+        reply = trial.call("rotation_matrix", (positions, case.head_dim), case.keywords)
+        exact = _columns(case, positions, reply.dtypes[0])
+        allowed = exact.allowed(trial.loosest(reply.dtypes[0]), trial.machine)
+        literal = reference.rotation_matrix(
+            positions, case.head_dim, interleaved=case.interleaved, **based(case.base)
+        )
+        bound = Bounded(literal.transpose(_SWAP), allowed + literal_error(exact))
+        return _entries(case, positions, reply.values[0], bound)
 
 
-def _dense(
-    trial: Trial,
-    case: Case,
-    positions: NDArray[np.int64],
-    got: NDArray[np.floating],
-    dtype: str,
-) -> Finding:
-    """Compare R with unit vectors turned exactly; R^T R = I and det R = 1 follow."""
+_SWAP = (0, 1, 3, 2)  # row j of x rotated is column j of R
+
+
+def _columns(case: Case, positions: NDArray[np.int64], dtype: str) -> Rotation:
+    """Rotate the unit vectors exactly; R^T R = I and det R = 1 follow."""
     dim = case.head_dim
     unit = np.eye(dim, dtype=dtype).reshape(1, 1, dim, dim)
     x = np.broadcast_to(unit, (*positions.shape, dim, dim))
-    call = Call("rotation_matrix", (positions, dim), case.keywords)
-    exact = Rotation.of(x, positions, interleaved=case.interleaved, base=case.base)
-    allowed = exact.allowed(trial.loosest(dtype), trial.machine)
-    swap = (0, 1, 3, 2)  # row j of x turned is column j of R
-    finding = compare(got, exact.y.transpose(swap), allowed.transpose(swap), name="R")
-    return finding.after(call)
+    return Rotation.of(x, positions, interleaved=case.interleaved, base=case.base)
 
 
-_matrix("ROT-3", "interleaved", ("P-17", "P-24", "P-28"), interleaved=True)
-_matrix("ROT-4", "half-split", ("P-17", "P-26"), interleaved=False)
+def _entries(
+    case: Case, positions: NDArray[np.int64], got: NDArray[np.floating], exact: Bounded
+) -> Finding:
+    call = Call("rotation_matrix", (positions, case.head_dim), case.keywords)
+    value, allowed = (part.transpose(_SWAP) for part in exact)
+    return compare(got, value, allowed, name="R").after(call)
+
+
+_matrix(
+    "ROT-3",
+    "interleaved",
+    (
+        "F-126",
+        "F-127",
+        "F-128",
+        "F-129",
+        "F-130",
+        "F-131",
+        "F-132",
+        "F-133",
+        "E-19",
+        "P-17",
+        "P-24",
+    ),
+    interleaved=True,
+)
+_matrix("ROT-4", "half-split", ("F-137", "E-16", "P-17", "P-26"), interleaved=False)
 
 
 @check(
     "ROT-5",
     "layouts",
     "The two layouts are not one rotation up to the permutation P.",
-    properties=("P-27",),
+    names=("F-138", "E-17", "E-66", "P-27"),
     space=Space(max_position=NEAR, min_dim=4),
     applies=both_layouts,
 )
@@ -227,9 +290,11 @@ def layouts(trial: Trial, case: Case) -> Finding:
     allowed = 2 * trial.expect(woven, x, positions).allowed(
         trial.loosest(case.dtype), trial.machine
     )
-    finding = compare(
-        y_half, y[..., order], allowed[..., order], message="f_half(P x) is not P f_interleaved(x)"
-    )
+    # What comes out is permuted by the reference, what goes in is not.
+    P, tail = rotation_dense.permutation(case.dim), np.arange(case.dim, case.head_dim)
+    listed = np.concatenate([P, tail])
+    message = "f_half(P x) is not P f_interleaved(x)"
+    finding = compare(y_half, y[..., listed], allowed[..., order], message=message)
     return finding.after(called(split, permuted, positions))
 
 
@@ -238,7 +303,7 @@ def layouts(trial: Trial, case: Case) -> Finding:
     "permutation",
     "The permutation between the layouts sends a component to the wrong place.",
     needs=("interleaved_to_half", "half_to_interleaved"),
-    properties=("P-27",),
+    names=("F-138", "P-27"),
     space=Space(values=("normal", "signed_zero")),
 )
 def permutation(trial: Trial, case: Case) -> Finding:
@@ -258,7 +323,7 @@ def permutation(trial: Trial, case: Case) -> Finding:
     "ROT-9",
     "rows",
     "All rows are turned by one position instead of each by its own.",
-    properties=("P-29",),
+    names=("F-150", "F-151", "E-14", "E-15", "P-29"),
     space=Space(min_seq=2, positions=("arange", "shuffled", "spread"), values=("normal", "ones")),
 )
 def rows(trial: Trial, case: Case) -> Finding:

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING
+from ropespec.conformance.checks.shared import literal_error
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.judge.precision import EXPLICIT_TABLES, Precision
@@ -133,6 +135,32 @@ def value(trial: Trial, case: Case) -> Finding:
     given = _given(trial, case)
     message = "y is not x turned by the tables given"
     return _judge(trial, case, given, message, strided=case.strided)
+
+
+@check(
+    "ROT-22",
+    "reference",
+    "The result agrees with the judge but not with the literal reference, fed with these tables.",
+    needs=NEEDS,
+    names=("P-47",),
+    space=Space(values=("normal", "ones"), min_seq=2),
+    share=0.25,
+)
+def against_reference(trial: Trial, case: Case) -> Finding:
+    """Apply_rotary_cos_sin equals that of the literal NumPy reference."""
+    given = _given(trial, case)
+    y, _ = _turn(trial, given)
+    if y.shape != given.x.shape:
+        return broken(f"y has shape {y.shape}; expected {given.x.shape}", call=given.call)
+    literal = reference.apply_rotary_cos_sin(
+        given.x.astype(np.float64), given.cos, given.sin, interleaved=case.interleaved
+    )
+    exact = given.expect(case)
+    allowed = exact.allowed(_budget(trial, case, given), trial.machine) + literal_error(
+        exact, EXPLICIT_TABLES
+    )
+    message = "y differs from the literal reference with the tables given"
+    return compare(y, literal, allowed, message=message).after(given.call)
 
 
 @check(

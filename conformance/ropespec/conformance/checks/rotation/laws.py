@@ -5,17 +5,21 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec import reference
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.literal import first, places
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
     called,
     negative_positions,
 )
+from ropespec.conformance.checks.shared import based
 from ropespec.conformance.judge.finding import Finding, compare, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.precision import keeps
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import FLUSHED, Trial
+from ropespec.reference import rotation
 
 __all__: list[str] = []
 
@@ -24,7 +28,7 @@ __all__: list[str] = []
     "ROT-10",
     "identity",
     "Positions start at 1, an offset is added, or the components come back in another order.",
-    properties=("P-10",),
+    names=("F-158", "P-10"),
     space=Space(values=EVERYTHING, positions=("repeated",), max_position=1),
 )
 def identity(trial: Trial, case: Case) -> Finding:
@@ -35,7 +39,9 @@ def identity(trial: Trial, case: Case) -> Finding:
     message = "position 0 is not the identity"
     if not keeps(trial.loosest(case.dtype), case.dtype):
         return trial.judge(case, x, positions, y, message=message)
-    exact, call = x.astype(np.float64), called(case, x, positions)
+    call = called(case, x, positions)
+    literal = reference.apply_rotary(x, positions, **case.keywords)
+    exact = np.asarray(literal).astype(np.float64)  # x, bit for bit
     finding = compare(y, exact, trial.machine.flushed(case.dtype), message=message).after(call)
     if not finding.passed and trial.flushes(case, x, positions, y):
         return dataclasses.replace(finding, message=FLUSHED)
@@ -46,11 +52,11 @@ def identity(trial: Trial, case: Case) -> Finding:
     "ROT-11",
     "norm",
     "The length of x changes: a gain, a lost term, or cos and sin of different angles.",
-    properties=("P-11", "P-17"),
+    names=("F-153", "P-11", "P-17"),
     space=Space(values=("normal", "heavy", "ones")),
 )
 def norm(trial: Trial, case: Case) -> Finding:
-    """|f(x, m)| = |x| at any position; pair by pair it is the business of DER-3."""
+    """|f(x, m)| = |x| = |R_m x| at any position; pair by pair it is the business of DER-3."""
     positions = case.make_positions()
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
@@ -60,9 +66,17 @@ def norm(trial: Trial, case: Case) -> Finding:
     )
     before, after = (np.linalg.norm(v.astype(np.float64), axis=-1) for v in (x, y))
     allowed = np.linalg.norm(bound, axis=-1) + 2.0**-48 * before
-    return compare(after, before, allowed, name="length", message="the length of x changes").after(
-        call
+    message = "the length of x changes"
+    kept = compare(after, before, allowed, name="length", message=message)
+    at = places(case)[-1][:3]
+    R = rotation.rotation_matrix(
+        int(positions[at[:2]]), case.dim, interleaved=case.interleaved, **based(case.base)
     )
+    wide = x[at].astype(np.float64)
+    length = np.array([np.linalg.norm([*(R @ wide[: case.dim]), *wide[case.dim :]])])
+    message = "the length of f(x, m) is not that of R_m x with the dense matrix"
+    dense = compare(after[at][None], length, allowed[at], name="length", message=message)
+    return first(kept, dense).after(call)
 
 
 def _twice(
@@ -98,7 +112,7 @@ def _apart(
     "ROT-12",
     "inverse",
     "Position -m does not undo position m: negative positions are clamped, or taken as unsigned.",
-    properties=("P-18",),
+    names=("F-154", "P-18"),
     space=Space(positions=("arange", "ragged", "spread")),
     applies=negative_positions,
 )
@@ -115,7 +129,7 @@ def inverse(trial: Trial, case: Case) -> Finding:
     "ROT-13",
     "composition",
     "Turning by a and then by b is not turning by a+b.",
-    properties=("P-19",),
+    names=("F-155", "F-159", "P-19"),
     space=Space(positions=("arange", "ragged", "repeated")),
 )
 def composition(trial: Trial, case: Case) -> Finding:
@@ -135,7 +149,7 @@ def composition(trial: Trial, case: Case) -> Finding:
     "ROT-15",
     "linear",
     "The result is not linear in x: x is normalised, clipped, or rounded below its dtype.",
-    properties=("P-22",),
+    names=("P-22",),
     space=Space(values=("normal", "ones")),
 )
 def linear(trial: Trial, case: Case) -> Finding:
@@ -163,6 +177,7 @@ def linear(trial: Trial, case: Case) -> Finding:
     "ROT-20",
     "gradient",
     "The gradient is not the rotation by the opposite angle, or a part of it is lost.",
+    names=("P-18",),
     space=Space(values=("normal", "ones"), strided=True),
     applies=lambda trial: (
         None

@@ -1,6 +1,5 @@
-"""Checks of the chapter `decay`: the Abel bound and the decay curve (DEC-1 to DEC-3)."""
+"""Checks of the Abel bound and of the decay curve itself (DEC-1 to DEC-3)."""
 
-import dataclasses
 import itertools
 from typing import Any
 
@@ -9,16 +8,27 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import NEAR, basis
-from ropespec.conformance.checks.shared import LITERAL, against, answer, rules, scores, two_sides
+from ropespec.conformance.checks.rotation.common import basis
+from ropespec.conformance.checks.shared import (
+    LITERAL,
+    NEAR,
+    against,
+    answer,
+    conventions,
+    rules,
+    scores,
+    ten_thousand,
+    two_sides,
+)
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules, decay, score
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, worst
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
+from ropespec.reference.decay import decay_curve, window_means
 
-__all__: list[str] = []
+__all__ = ["tapered"]
 
 Float = NDArray[np.float64]
 
@@ -27,7 +37,7 @@ _EDGES = (0, 32, 256, 1024, 4096)
 _MEANS = (17.938, 9.305, 6.298, 5.019)
 
 
-def _tapered(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
+def tapered(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return q and k whose products h_i fall evenly to 0, for which the Abel bound is tight."""
     count = case.dim // 2
     scale = 2.0 ** np.random.default_rng([case.seed, 13]).integers(-1, 2, (*case.shape[:3], 1))
@@ -59,14 +69,14 @@ def _beyond(got: Float, limit: Float, allowed: Float, name: str, message: str) -
     "DEC-1",
     "abel",
     "The score exceeds the Abel bound: vectors are not turned, or their slow pairs turn fast.",
-    properties=("P-42",),
+    names=("F-204", "P-42"),
     space=Space(positions=("arange", "ragged", "shuffled", "spread"), max_position=NEAR),
     general=True,
 )
 def abel(trial: Trial, case: Case) -> Finding:
     """abs(<f(q, m), f(k, n)>) <= max abs(h_{i+1} - h_i) * sum of abs(S_j)."""
     m, n = two_sides(trial, case)
-    q, k = _tapered(case)
+    q, k = tapered(case)
     found = scores(trial, case, q, k, m, n)
     limit = _abel(case, q, k, m - n)
     allowed = found.exact.allowed + 2.0**-44 * limit
@@ -79,15 +89,14 @@ def abel(trial: Trial, case: Case) -> Finding:
     "abel-score",
     "relative_score exceeds the Abel bound of its offset.",
     needs=("relative_score",),
-    properties=("P-42",),
+    names=("F-204", "P-42"),
     space=Space(positions=("arange", "ragged", "shuffled", "spread"), max_position=NEAR),
 )
 def abel_score(trial: Trial, case: Case) -> Finding:
     """abs(q^T R_offset k) <= max abs(h_{i+1} - h_i) * sum of abs(S_j)."""
-    whole = _whole(case)
-    q, k = _tapered(whole)
+    q, k = tapered(case)
     offset = case.make_positions()
-    keywords = {"interleaved": case.interleaved, "base": case.base}
+    keywords = conventions(trial, case, "relative_score")
     arrays = (q, k, offset[..., None])
     reply, call = (
         trial.call("relative_score", arrays, keywords),
@@ -95,19 +104,14 @@ def abel_score(trial: Trial, case: Case) -> Finding:
     )
     if problem := answer(reply, call):
         return problem
-    exact = score(*arrays, rules(trial, case.dtype), interleaved=case.interleaved, base=case.base)
+    exact = score(*arrays, rules(trial, case.dtype), **case.keywords)
     if reply.values[0].shape != exact.value.shape:
         return against(reply.values[0], exact, call, name="score")
-    limit = _abel(whole, q, k, offset)
+    limit = _abel(case, q, k, offset)
     allowed = exact.allowed + 2.0**-44 * limit
     message = "the score exceeds the Abel bound of its offset"
     got = reply.values[0].astype(np.float64)
     return _beyond(got, limit, allowed, "score", message).after(call)
-
-
-def _whole(case: Case) -> Case:
-    """Return the case with all components turning, as functions without rotary_dim have it."""
-    return dataclasses.replace(case, rotary_dim=None)
 
 
 def _curve(
@@ -129,7 +133,7 @@ def _curve(
     "value",
     "The mean is a sum, a partial sum starts or ends one too late, or the modulus is forgotten.",
     needs=_NEEDS,
-    properties=("P-43",),
+    names=("P-43",),
 )
 def value(trial: Trial, case: Case) -> Finding:
     """B(offset) = mean of abs(S_j), j = 1..d/2."""
@@ -145,7 +149,7 @@ def value(trial: Trial, case: Case) -> Finding:
     "largest",
     "The curve is not even, or does not start at its largest value (d/2 + 1)/2.",
     needs=_NEEDS,
-    properties=("P-43",),
+    names=("P-43",),
 )
 def largest(trial: Trial, case: Case) -> Finding:
     """B(offset) <= B(0) = (d/2 + 1)/2 and B(-offset) = B(offset)."""
@@ -170,7 +174,7 @@ def largest(trial: Trial, case: Case) -> Finding:
     "reference",
     "The curve agrees with the judge but not with the formula as the documents print it.",
     needs=_NEEDS,
-    properties=("P-47",),
+    names=("F-204", "P-47"),
     space=Space(max_position=NEAR),
 )
 def against_reference(trial: Trial, case: Case) -> Finding:
@@ -191,7 +195,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     "DEC-2",
     "cosines",
     "The score of equal vectors is not the sum of cosines: a sine, a sign or a pair is wrong.",
-    properties=("P-43",),
+    names=("F-202", "P-43"),
     space=Space(positions=("arange", "ragged", "shuffled", "spread"), max_position=NEAR),
     share=0.5,
     general=True,
@@ -213,13 +217,6 @@ def cosines(trial: Trial, case: Case) -> Finding:
     )
 
 
-def _base_ten_thousand(trial: Trial) -> str | None:
-    """Need base 10000, for which the numbers of the text are."""
-    if "base" in trial.keywords("decay_bound") or trial.profile.base == 10000.0:
-        return None
-    return "base 10000 not claimed"
-
-
 _ONCE = Space(positions=("arange",), max_position=1)
 
 
@@ -228,9 +225,9 @@ _ONCE = Space(positions=("arange",), max_position=1)
     "windows",
     "The trend is lost: the means over growing distances do not fall as they must.",
     needs=_NEEDS,
-    properties=("P-44",),
+    names=("P-44",),
     space=_ONCE,
-    applies=_base_ten_thousand,
+    applies=ten_thousand("decay_bound"),
     share=0.05,
 )
 def windows(trial: Trial, case: Case) -> Finding:
@@ -241,7 +238,7 @@ def windows(trial: Trial, case: Case) -> Finding:
         return problem
     error = decay(np.arange(_EDGES[-1]), 128, 10000.0, allowed).allowed
     spans = [slice(a, b) for a, b in itertools.pairwise(_EDGES)]
-    means = np.array([got[span].astype(np.float64).mean() for span in spans])
+    means = window_means(got.astype(np.float64), _EDGES)
     bound = np.array([error[span].mean() for span in spans]) + 0.5001e-3  # three decimals are given
     message = "the mean of B over a window of distances is not the one of the text"
     return compare(means, np.array(_MEANS), bound, name="mean", message=message).after(call)
@@ -252,9 +249,9 @@ def windows(trial: Trial, case: Case) -> Finding:
     "rises",
     "The curve is made to fall at every step: it is sorted, fitted or smoothed.",
     needs=_NEEDS,
-    properties=("P-44",),
+    names=("F-201", "F-203", "F-205", "E-25", "E-29", "P-44"),
     space=_ONCE,
-    applies=_base_ten_thousand,
+    applies=ten_thousand("decay_bound"),
     share=0.05,
 )
 def rises(trial: Trial, case: Case) -> Finding:
@@ -264,10 +261,11 @@ def rises(trial: Trial, case: Case) -> Finding:
     got, call, problem, allowed = _curve(trial, offsets, 128, 10000.0)
     if problem:
         return problem
-    exact = decay(offsets, 128, 10000.0, allowed)
+    own, theirs = (decay(offsets, 128, 10000.0, one).allowed for one in (allowed, LITERAL))
+    literal = reference.decay_bound(offsets, 128)
     steps = got[1::2].astype(np.float64) - got[0::2].astype(np.float64)
-    wanted = exact.value[1::2] - exact.value[0::2]
-    error = exact.allowed[1::2] + exact.allowed[0::2]
+    wanted = literal[1::2] - literal[0::2]
+    error = (own + theirs)[1::2] + (own + theirs)[0::2]
     message = "B must rise from 18 to 19 and from 2048 to 4096"
     return compare(steps, wanted, error, name="rise", message=message).after(call)
 
@@ -276,7 +274,7 @@ def rises(trial: Trial, case: Case) -> Finding:
     "DEC-3",
     "score-rises",
     "The score is made to fall with the distance: a decay is multiplied in.",
-    properties=("P-44",),
+    names=("F-201", "F-203", "E-25", "P-44"),
     space=Space(positions=("arange",), max_position=NEAR),
     applies=lambda trial: None if trial.profile.max_position >= 6 else "position 6 not claimed",
     share=0.5,
@@ -287,9 +285,10 @@ def score_rises(trial: Trial, case: Case) -> Finding:
     start = min(case.start, case.limit - 6)
     x, key = basis(case, 0), np.full((case.batch, case.seq), start, dtype=np.int64)
     findings = []
+    curve = decay_curve(6, 2, q=np.array([1.0, 0.0]))
     for distance in (3, 6):
         found = scores(trial, case, x, x, key + distance, key)
-        wanted = np.full(found.got.shape, np.cos(float(distance)))
+        wanted = np.full(found.got.shape, curve[distance])
         message = f"the score of (1, 0) with itself at distance {distance} is not cos {distance}"
         exact = Bounded(wanted, found.exact.allowed + 2.0**-51)
         findings.append(against(found.got, exact, found.call, name="score", message=message))

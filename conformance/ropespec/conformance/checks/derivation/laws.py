@@ -1,12 +1,14 @@
-"""Checks of the chapter `derivation`: modulus and argument of the turned pairs."""
+"""Checks of what the derivation finds: blocks, moduli, arguments, the solution (DER-1 to DER-5)."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import NEAR, called
+from ropespec.conformance.checks.rotation.common import called
+from ropespec.conformance.checks.shared import NEAR
 from ropespec.conformance.judge.finding import Finding, broken, compare, worst
 from ropespec.conformance.judge.laws import pair_lengths
 from ropespec.conformance.judge.rotation import pairs_of
@@ -17,6 +19,7 @@ __all__: list[str] = []
 
 Float = NDArray[np.float64]
 Complex = NDArray[Any]
+
 
 NEAR_SPACE = Space(values=("normal", "ones"), max_position=NEAR)
 
@@ -42,7 +45,7 @@ def _complex(x: NDArray[np.floating], case: Case) -> Complex:
     "DER-1",
     "blocks",
     "R_m^T R_n is not R_{n-m}: the blocks of q and k turn by different rules.",
-    properties=("P-20",),
+    names=("F-165", "F-166", "F-167", "P-20"),
     space=NEAR_SPACE,
     general=True,
 )
@@ -72,7 +75,7 @@ def blocks(trial: Trial, case: Case) -> Finding:
     "DER-2",
     "equations",
     "Modulus or angle of f(q,m) f(k,n)^* depends on more than q, k and m-n.",
-    properties=("P-33",),
+    names=("F-168", "F-169", "F-170", "P-33"),
     space=NEAR_SPACE,
     general=True,
 )
@@ -99,7 +102,7 @@ def equations(trial: Trial, case: Case) -> Finding:
     "DER-3",
     "modulus",
     "The modulus of f(q, m) is not that of q.",
-    properties=("P-32",),
+    names=("F-172", "P-32"),
     space=NEAR_SPACE,
     general=True,
 )
@@ -118,7 +121,7 @@ def modulus(trial: Trial, case: Case) -> Finding:
     "DER-4",
     "progression",
     "phi(m) is no arithmetic progression through 0: the angle jumps, saturates or is scaled.",
-    properties=("P-32",),
+    names=("F-176", "F-178", "F-179", "E-51", "P-32"),
     space=NEAR_SPACE,
     general=True,
 )
@@ -158,9 +161,9 @@ def progression(trial: Trial, case: Case) -> Finding:
 @check(
     "DER-5",
     "solution",
-    "The solution q e^{i m theta} holds for one pair but not for all d/2 of them.",
-    properties=("P-32",),
-    space=Space(values=("normal", "ones"), max_position=NEAR, min_dim=4),
+    "The solution q e^{ⅈmθ} holds for one pair but not for all d/2 of them.",
+    names=("F-181", "F-182", "P-32"),
+    space=dataclasses.replace(NEAR_SPACE, min_dim=4),
     general=True,
 )
 def solution(trial: Trial, case: Case) -> Finding:

@@ -1,0 +1,1 @@
+"""What shows a failure: the smallest input, the element that is off, and a script to run."""

@@ -1,0 +1,52 @@
+"""The chapter `conventions` describes the profile that the suite has."""
+
+import dataclasses
+
+import pytest
+
+from ropespec.conformance.profile import Profile, ProfileError
+from ropespec.spec import clauses
+
+ROWS = {
+    cells[0].strip("`"): cells[1:]
+    for line in clauses()["CON-10"].text.splitlines()
+    if line.startswith("| `")
+    for cells in [[cell.strip() for cell in line.strip("|").split("|")]]
+}
+IN_WORDS = {
+    "head_dims": "those of common models",
+    "rotary_dim": "all",
+    "negative_positions": "yes",
+    "shared_positions": "no",
+    "precision": "it is measured",
+    "device": "the default of the framework",
+    "refusals": "no",
+}
+MEANT = {"all": None, "it is measured": None, "the default of the framework": None}
+MEANT |= {"yes": True, "no": False}
+
+
+def test_the_table_has_every_claim():
+    """What can be claimed is what the specification lets a profile claim."""
+    assert set(ROWS) == {field.name for field in dataclasses.fields(Profile)}
+
+
+def test_the_layout_has_no_default():
+    """A profile that does not say the layout is refused."""
+    assert ROWS["layouts"][1] == "it MUST be said"
+    with pytest.raises(ProfileError, match="the pairing is not known"):
+        Profile.from_mapping({})
+
+
+@pytest.mark.parametrize("claim", sorted(set(ROWS) - {"layouts"}))
+def test_the_default_is_the_one_that_is_written(claim):
+    """Of what is not said, the profile takes what the table says."""
+    written, found = ROWS[claim][1], getattr(Profile((True,)), claim)
+
+    if claim in IN_WORDS:
+        assert written == IN_WORDS[claim]
+        assert found == MEANT.get(written, found)
+    elif isinstance(found, tuple):
+        assert written.split(", ") == list(found)
+    else:
+        assert type(found)(written) == found
