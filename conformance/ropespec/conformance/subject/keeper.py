@@ -140,7 +140,9 @@ class _Keeper:
 
     def _settle(self) -> dict[str, Any]:
         """Take all that has been printed so far."""
-        self._until(lambda: not self._drain(), _GRACE)
+        limit = time.monotonic() + _GRACE
+        while self._drain() and time.monotonic() < limit:
+            pass
         return {}
 
     def _end(self, since: float, goodbye: float) -> dict[str, Any]:
