@@ -93,6 +93,17 @@ class InProcess:
         y = from_subject(reply.values[0], self.profile) if fits else reply.values[0]
         return Rotated(y, fits, reply)
 
+    def rotate_refilled(
+        self,
+        before: tuple[np.ndarray, np.ndarray],
+        after: tuple[np.ndarray, np.ndarray],
+        *,
+        keywords: Mapping[str, Any],
+    ) -> Rotated:
+        """Rotate the second pair; what is copied for each call keeps no memory."""
+        self.rotate(*before, keywords=keywords)
+        return self.rotate(*after, keywords=keywords)
+
 
 class Checks:
     """Runs checks by name on functions of this process."""

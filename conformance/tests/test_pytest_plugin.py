@@ -159,11 +159,10 @@ def test_what_almost_any_mistake_causes_is_one_line(folder):
     sections = {
         part.split("]", 1)[0]: part.splitlines() for part in failures.split("test_wrong[")[1:]
     }
+    (line,) = (one for one in sections["ROT-7.value"][1:] if one and "____" not in one)
 
-    assert [line for line in sections["ROT-7.value"][1:] if line and "____" not in line] == [
-        "y is further from R_m x than `fast-sincos` allows",
-        "ROT-7.value: as after almost any mistake of my_rope:wrong",
-    ]
+    assert line.startswith("y is further from R_m x than ")
+    assert line.endswith(" (as after almost any mistake of my_rope:wrong)")
 
 
 TELLING = """

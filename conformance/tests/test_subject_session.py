@@ -9,7 +9,6 @@ import pytest
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject import frames, layout
 from ropespec.conformance.subject.session import (
-    NotDifferentiable,
     Session,
     SubjectCrashed,
     SubjectError,
@@ -436,70 +435,6 @@ def test_targets_and_devices_that_cannot_be_used(tmp_path):
         assert str(caught.value) == f"{file} shadows the package torch: rename it"
     with Session(f"{file}:apply", Profile(layouts=(False,))) as subject:  # NumPy is not shadowed
         assert np.array_equal(subject.rotate(X, POSITIONS).y, X)
-
-
-def test_gradients_without_a_way_to_them():
-    """NumPy has no gradients unless the subject brings its own."""
-    refusal = pytest.raises(NotDifferentiable, match="apply_rotary_vjp is not offered")
-    with session("half_numpy.py:apply") as subject, refusal:
-        subject.rotate_vjp(X, POSITIONS, X)
-    with session("offers.py") as subject:
-        assert np.array_equal(subject.rotate_vjp(X, POSITIONS, X).y, 3 * X)
-
-
-def test_torch():
-    """Calls, dtypes and gradients of a torch subject."""
-    with session("torch_half.py:api", array="torch") as subject:
-        for dtype in (np.float32, ml_dtypes.bfloat16):
-            rotated = subject.rotate(X.astype(dtype), POSITIONS, strided=True)
-            expected = half(X.astype(dtype), POSITIONS)
-            assert np.allclose(rotated.y.astype(float), expected, rtol=0.01, atol=1e-6)
-            assert rotated.y.dtype == dtype
-            assert rotated.reply.is_array == (True,)
-            assert rotated.reply.devices == (subject.environment["device"],) == ("cpu",)
-            assert rotated.reply.aliases == (False,)
-        assert "jax" not in subject.environment
-        gradient = subject.rotate_vjp(X, POSITIONS, X)
-        assert gradient.shape_ok
-        assert np.allclose(gradient.y, half(X, POSITIONS, -1), atol=1e-6)
-
-        # a cut graph, a subject that leaves torch, and one that works in place
-        assert subject.call("apply_rotary_dense", [X, POSITIONS]).is_array == (True,)
-        with pytest.raises(NotDifferentiable, match="autograd finds no way"):
-            subject.rotate_vjp(X, POSITIONS, X, function="apply_rotary_dense")
-        assert subject.call("apply_rotary_complex", [X, POSITIONS]).is_array == (False,)
-        with pytest.raises(SubjectRaised, match="t call numpy"):
-            subject.rotate_vjp(X, POSITIONS, X, function="apply_rotary_complex")
-        reply = subject.call("RoPE", [X, POSITIONS], strided=True)
-        assert reply.written == (True, False)
-        assert reply.aliases == (True,)
-
-
-def test_jax():
-    """Calls and gradients of a JAX subject; float64 runs in x64 without being asked."""
-    with session("jax_half.py:api", array="jax") as subject:
-        rotated = subject.rotate(X, POSITIONS)
-        assert np.allclose(rotated.y, half(X, POSITIONS), atol=1e-5)
-        assert rotated.reply.is_array == (True,)
-        assert rotated.reply.devices == (subject.environment["device"],) == ("cpu:0",)
-        assert "torch" not in subject.environment
-        gradient = subject.rotate_vjp(X, POSITIONS, X)
-        assert np.allclose(gradient.y, half(X, POSITIONS, -1), atol=1e-5)
-        wide = subject.rotate(X.astype(np.float64), POSITIONS)
-        assert wide.reply.dtypes == ("float64",)
-        assert np.allclose(wide.y, half(X.astype(np.float64), POSITIONS), atol=1e-14)
-        assert subject.rotate(X, POSITIONS).reply.dtypes == ("float32",)
-
-        # positions, donation, and a subject that leaves JAX
-        kinds = "apply_rotary_complex"
-        assert subject.call(kinds, [X, POSITIONS]).dtypes == ("float32", "int32")
-        reply = subject.call(kinds, [X, POSITIONS + 2**40])
-        assert reply.is_array == (True, False)
-        assert np.array_equal(reply.values[1], POSITIONS + 2**40)
-        assert subject.call("RoPE", [X, POSITIONS]).written == (True, False)
-        assert np.array_equal(subject.call("apply_rotary_dense", [X, POSITIONS]).values[0], 2 * X)
-        with pytest.raises(NotDifferentiable, match="JAX cannot trace it"):
-            subject.rotate_vjp(X, POSITIONS, X, function="apply_rotary_dense")
 
 
 def test_ten_subjects_of_which_half_misbehave():

@@ -181,7 +181,7 @@ test_function.__test__ = False  # type: ignore[attr-defined]  # an attribute tha
 def _message(target: str, result: CheckResult) -> str:
     """Tell a failure, the finding first; of what almost any mistake causes, only that."""
     if result.general:
-        return f"{shown(finding(result))}\n{result.id}: as after almost any mistake of {target}"
+        return f"{shown(finding(result))} (as after almost any mistake of {target})"
     page = Page(Console(file=io.StringIO(), width=WIDTH, color_system=None))
     page.add(finding(result))
     page.add(target)

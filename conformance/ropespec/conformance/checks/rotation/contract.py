@@ -1,5 +1,7 @@
 """Checks of what a caller may rely on: tail, NaN, dtype, empty axes, errors (ROT-14 to ROT-21)."""
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -204,9 +206,11 @@ def rounded(trial: Trial, case: Case) -> Finding:
     least, most = (round_to(exact.y + side, x.dtype).astype(np.float64) for side in (-off, off))
     got = y.astype(np.float64)
     message = f"y is not R_m x rounded once to {case.dtype}"
-    return compare(got, np.clip(got, least, most), 0.0, message=message).after(
-        called(case, x, positions)
-    )
+    found = compare(got, np.clip(got, least, most), 0.0, message=message)
+    # What is off by more than rounding has another mistake, which other checks point at.
+    wrong = np.abs(got - exact.y) > exact.allowed(trial.loosest(case.dtype), trial.machine)
+    general = found.general or bool(wrong.any())
+    return dataclasses.replace(found, general=general).after(called(case, x, positions))
 
 
 @check(
