@@ -45,19 +45,7 @@ EXCUSED = Path(__file__).with_name("reference_faults.txt")
 
 @dataclass(frozen=True)
 class Fault:
-    """One function of the reference with one wrong line.
-
-    Attributes
-    ----------
-    function : str
-        `module.function`, or `module.Class.method`.
-    line : str
-        What the changed statement says.
-    code : CodeType
-        The compiled body.
-    defaults : tuple
-        Default values, of positional and of keyword-only parameters.
-    """
+    """One function of the reference with one wrong line: the body and the defaults it then has."""
 
     function: str
     line: str

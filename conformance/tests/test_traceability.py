@@ -1,4 +1,5 @@
 import importlib
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -260,6 +261,18 @@ def test_every_link_of_the_map_is_in_the_code():
             file, _, function = test.partition("::")
             assert f"def {function}(" in (root / file).read_text(encoding="utf-8"), (id_, test)
         assert set(item.checks) | set(item.wrong) <= known, id_
+
+
+def test_an_erratum_and_a_formula_have_document_and_line():
+    """The lines of an erratum are those of its section."""
+    listed = entries()
+
+    assert listed["E-04"].where == "000 L15"
+    assert listed["E-66"].where.startswith("001 L125; 004 L")
+    for id_, entry in listed.items():
+        assert (
+            re.search(r"\b00\d L\d", entry.where) or id_[0] == "P" or "not printed" in entry.where
+        )
 
 
 def test_ids_are_read_with_their_ranges():

@@ -10,6 +10,7 @@ from typing import Protocol
 from ropespec.conformance import named
 from ropespec.spec.api import FUNCTIONS
 from ropespec.spec.clauses import Clause, chapter_text, clauses
+from ropespec.spec.errata import Place, errata
 
 __all__ = ["Entry", "Links", "Trace", "Traced", "entries", "holes", "trace", "trace_of"]
 
@@ -187,10 +188,21 @@ def entries(text: str | None = None) -> Mapping[str, Entry]:
                 raise RuntimeError(f"an entry must be listed once; {id_} is listed twice")
             title = row.get("entry") or row.get("what is wrong") or row.get("statement") or ""
             where = row.get("where") or row.get("document") or row.get("source") or ""
+            if text is None and id_ in errata():
+                where = _lines(errata()[id_].places)
             found[id_] = Entry(id_, title, where, row.get(_REASON, ""), unchecked.get(id_, ""))
         elif not line.startswith("|"):
             header = []
     return MappingProxyType(found)
+
+
+def _lines(places: Sequence[Place]) -> str:
+    """Write places as the list of formulas does: `001 L24, L37; 004 L241-243`."""
+    by_document: dict[str, list[str]] = {}
+    for place in places:
+        span = f"L{place.first}" + (f"–{place.last}" if place.last > place.first else "")
+        by_document.setdefault(place.document, []).append(span)
+    return "; ".join(f"{name} {', '.join(spans)}" for name, spans in by_document.items())
 
 
 def _unchecked(lines: Sequence[str]) -> dict[str, str]:
