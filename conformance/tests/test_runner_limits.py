@@ -178,3 +178,30 @@ def test_the_deadline_of_a_run_is_a_number_above_zero(value, capsys):
 def test_no_deadline_is_the_default():
     """A run ends by itself."""
     assert Plan().deadline == math.inf
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ("None", "returns "),
+        ("np.ma.array(right(x, positions), mask=True)", "returns "),
+        ("right(x, positions).astype('>f4')", "returns "),
+        ("in_turn(right(x, positions))", "where that of the call before lay"),
+    ],
+    ids=["nothing", "masked", "byte order", "three buffers"],
+)
+def test_memory_is_judged_of_arrays_alone_and_over_several_calls(tmp_path, result, words):
+    """What is no array like x never passes, and buffers used in turn are seen."""
+    source = (
+        "buffers = {}\n\n\n"
+        "def in_turn(y):\n"
+        "    calls.append(1)\n"
+        "    own = buffers.setdefault(y.shape, [np.empty_like(y) for _ in range(3)])\n"
+        "    own[len(calls) % 3][...] = y\n"
+        "    return own[len(calls) % 3]\n\n\n"
+        f"def f(x, positions):\n    return {result}\n"
+    )
+    (found,) = verdict_on(tmp_path, source, "ROT-17.unwritten").checks
+
+    assert found.status is Status.FAIL
+    assert words in found.message

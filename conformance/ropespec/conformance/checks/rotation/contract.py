@@ -225,6 +225,9 @@ def unwritten(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     reply = trial.session.rotate(x, positions, keywords=case.keywords, strided=case.strided).reply
     call = called(case, x, positions)
+    if not all(reply.is_array):  # what is no array has no memory to be judged
+        found = ", ".join(reply.descriptions) or "nothing"
+        return broken(f"returns {found} where an array like x is claimed", call=call)
     for name, written in zip(("x", "positions"), reply.written, strict=False):
         if written:
             return broken(f"{name} was overwritten by the call", call=call)
