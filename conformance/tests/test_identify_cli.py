@@ -10,8 +10,9 @@ from rich.console import Console
 from ropespec.conformance.cli.identify import identify_command
 from ropespec.conformance.cli.status import UNUSABLE
 from ropespec.conformance.identify import Name, identify
-from ropespec.conformance.opening import open_subject
+from ropespec.conformance.profile import Profile
 from ropespec.conformance.report.identification import print_identification
+from ropespec.conformance.subject.session import Session, load
 
 HALF = "ropespec.conformance.zoo.styles:bhsd_order"
 
@@ -28,7 +29,7 @@ def invoke(*words):
 
 def test_it_prints_the_facts_and_the_line_to_run():
     """One sentence first, then the command that checks it, then the facts in groups."""
-    done = invoke(HALF)
+    done = invoke(HALF, "--try-axes")
     order = [
         f"{HALF}: half-split (NeoX/Llama), base 10000, all of head_dim, positions as given, float",
         f"  ropespec check {HALF} --half --axes bhsd\n",
@@ -50,7 +51,8 @@ def test_it_prints_the_facts_and_the_line_to_run():
 
 def test_what_was_stated_stays_in_the_line_to_run():
     """dtypes and a limit that were given are given again."""
-    done = invoke(HALF, "--dtype", "float32", "--dtype", "float16", "--max-position", "4095")
+    stated = ("--dtype", "float32", "--dtype", "float16", "--max-position", "4095")
+    done = invoke(HALF, "--axes", "bhsd", *stated)
 
     words = "--half --axes bhsd --dtype float32 --dtype float16 --max-position 4095"
     assert f"ropespec check {HALF} {words} What is rotated" in joined(done.output)
@@ -96,7 +98,8 @@ def apply(x, positions):
 def test_of_a_function_that_only_raises_nothing_is_stated(tmp_path):
     """No fact, no command, no diagnosis: one sentence with what it raises."""
     (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
-    with open_subject(f"{tmp_path}/raises.py:apply", {"layouts": [True]}, 30.0) as session:
+    target = f"{tmp_path}/raises.py:apply"
+    with Session(load(target), Profile(layouts=(True,))) as session:
         found = identify(session)
     stream = io.StringIO()
     print_identification(Console(file=stream, width=300), found, ())

@@ -25,9 +25,10 @@ def found_of(checks):
     """Return a function that identifies an entry in this process."""
     in_process = type(checks.trial({}).session)
 
-    def find(entry, **claims):
+    def find(entry, *, try_axes=False, **claims):
         profile = Profile.from_mapping(claims) if claims else entry.profile
-        return identify(in_process({"apply_rotary": entry.function}, profile, BARE, entry.target))
+        session = in_process({"apply_rotary": entry.function}, profile, BARE, entry.target)
+        return identify(session, try_axes=try_axes)
 
     return find
 
@@ -63,10 +64,11 @@ def test_nothing_is_diagnosed_in_a_right_implementation(entry, found_of):
     ids=lambda entry: entry.name,
 )
 def test_the_conventions_are_found_without_any_claim(entry, found_of):
-    """Only the sizes and dtypes it accepts are said; the profile found is the one claimed."""
+    """Sizes and dtypes are said, axes may be tried; the profile found is the one claimed."""
     own = entry.profile
-    given = {"dtypes": own.dtypes, "head_dims": own.head_dims, "max_position": own.max_position}
-    found = found_of(entry, interleaved=not own.layouts[0], **given)
+    names = ("dtypes", "head_dims", "max_position", "max_tokens")
+    given = {name: getattr(own, name) for name in names}
+    found = found_of(entry, try_axes=True, interleaved=not own.layouts[0], **given)
     profile = convention(found, Profile.from_mapping({"interleaved": True} | given), given)
 
     assert (profile.layouts, profile.axes, profile.base) == (own.layouts, own.axes, own.base)
@@ -87,13 +89,6 @@ def test_right_implementations_of_other_kinds_are_read_in_a_worker(entry):
         assert found.value(Name.BASE) == entry.profile.base
 
 
-def test_orders_of_axes_that_do_as_well_are_named(found_of):
-    """A rotation that broadcasts takes (B, S, H, D) as well as (S, H, D)."""
-    (entry,) = (one for one in RIGHT if one.name == "shd_order")
-
-    assert set(found_of(entry).value(Name.AXES_ACCEPTED)) == {"shd", "bshd"}
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -104,7 +99,7 @@ def test_orders_of_axes_that_do_as_well_are_named(found_of):
         ("partial_rotary", "--half --rotary-dim 8 --head-dim 24"),
         ("recurrence", "--interleaved --head-dim 128"),
         ("shared_vector", "--half --shared-positions"),
-        ("growing_table", "--half --no-negative-positions"),
+        ("growing_table", "--half"),
     ],
 )
 def test_the_command_line_says_what_was_found(name, words, found_of):

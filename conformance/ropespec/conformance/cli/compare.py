@@ -13,6 +13,7 @@ from ropespec.conformance.cli.options import (
     profile_options,
     require_target,
     timeout_option,
+    try_axes_option,
 )
 from ropespec.conformance.cli.output import WIDE, console, deliver, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
@@ -58,6 +59,7 @@ def _memo(function: Any) -> list[click.Parameter]:  # noqa: ANN401  # click keep
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Draw other cases."
 )
+@try_axes_option
 @click.option("--json", "json_file", metavar="FILE", help="Write everything that was found there.")
 @timeout_option
 def compare_command(  # the options are in the help of each
@@ -65,6 +67,7 @@ def compare_command(  # the options are in the help of each
     a: str,
     b: str,
     seed: int,
+    try_axes: bool,
     json_file: str | None,
     timeout: float,
     **options: Any,  # noqa: ANN401  # the profile options, for both sides and for each
@@ -94,7 +97,8 @@ def compare_command(  # the options are in the help of each
         _claims(side, target, options) for side, target in zip(SIDES, targets, strict=True)
     )
     destination = writable(json_file, *sources)
-    found = _compared(targets, claims, timeout, seed)
+    opened = {"timeout": timeout, "try_axes": try_axes}
+    found = _compared(targets, claims, opened, seed)
     # NumPy is loaded by now.
     from ropespec.conformance.report.comparison import (  # noqa: PLC0415  # see above
         comparison_document,
@@ -124,7 +128,10 @@ def _claims(side: str, target: str, options: Mapping[str, Any]) -> dict[str, Any
 
 
 def _compared(
-    targets: tuple[str, ...], claims: tuple[dict[str, Any], ...], timeout: float, seed: int
+    targets: tuple[str, ...],
+    claims: tuple[dict[str, Any], ...],
+    opened: Mapping[str, Any],
+    seed: int,
 ) -> "Comparison":
     with Progress(console(sys.stderr, WIDE), " and ".join(targets)):
         # Loaded after the first line is on the screen: Hypothesis alone takes half a second.
@@ -132,9 +139,9 @@ def _compared(
 
         try:
             with (
-                open_side("A", targets[0], claims[0], timeout) as first,
-                open_side("B", targets[1], claims[1], timeout) as second,
+                open_side("A", targets[0], claims[0], **opened) as first,
+                open_side("B", targets[1], claims[1], **opened) as second,
             ):
                 return compare(first, second, seed)
         except TargetUnusable as problem:
-            raise Unusable(str(problem)) from None
+            raise Unusable(str(problem), problem.remedy) from None

@@ -9,6 +9,7 @@ from ropespec.conformance.cli.options import (
     profile_options,
     require_target,
     timeout_option,
+    try_axes_option,
 )
 from ropespec.conformance.cli.output import deliver, writable
 from ropespec.conformance.cli.status import CONFORMS, Unusable
@@ -23,38 +24,42 @@ __all__ = ["identify_command"]
 @click.command("identify", short_help="Find out which convention an implementation follows.")
 @click.argument("target")
 @profile_options
+@try_axes_option
 @click.option("--json", "json_file", metavar="FILE", help="Write what was found there.")
 @timeout_option
 def identify_command(
     *,
     target: str,
+    try_axes: bool,
     json_file: str | None,
     timeout: float,
     **options: Any,  # noqa: ANN401  # the profile options
 ) -> int:
     """Find out which convention an implementation follows, from its inputs and outputs alone.
 
-    TARGET is as for `ropespec check`. Options say what is known already, such as --array; nothing
-    has to be. The first line says it in one sentence; then come the command that checks the
-    implementation under the conventions found, and every fact.
+    TARGET is as for `ropespec check`. Options say what is known already. How to call it has to be:
+    --array, and --axes where x is not (batch, sequence, heads, head_dim). The first line says the
+    convention in one sentence; then come the command that checks the implementation under it, and
+    every fact.
 
     \b
     ropespec identify my_rope.py:apply
     ropespec identify my_kernels.rope:apply --array torch --axes bhsd --json found.json
 
-    Exit status: 0 if something was found out, 2 if the call or the target is unusable.
+    Exit status: 0 if something was found out, 2 if not, as the call or the target is unusable.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     destination = writable(json_file, require_target(target).path)
     try:
-        found, mistakes = _found(target, claims_of(options), timeout)
+        found, mistakes = _found(target, claims_of(options), timeout, try_axes=try_axes)
     except TargetUnusable as problem:
-        raise Unusable(str(problem)) from None
+        raise Unusable(str(problem), problem.remedy) from None
     from ropespec.conformance.report.identification import (  # noqa: PLC0415  # NumPy is loaded by now
         headline,
         print_identification,
     )
 
-    mistakes = mistakes if found.told == found.facts else ()
+    if found.is_nothing:
+        raise Unusable(f"{target}: {headline(found)}")
     content = {
         "headline": headline(found),
         **found.as_dict(),
@@ -67,28 +72,21 @@ def identify_command(
 
 
 def _found(
-    target: str, claims: dict[str, Any], timeout: float
+    target: str, claims: dict[str, Any], timeout: float, *, try_axes: bool
 ) -> "tuple[Identification, tuple[Diagnosis, ...]]":
+    from ropespec.conformance.first_call import require_answer  # noqa: PLC0415  # as above
     from ropespec.conformance.identify import (  # noqa: PLC0415  # half a second that --help saves
         convention,
         diagnose,
         identify,
     )
-    from ropespec.conformance.opening import open_subject  # noqa: PLC0415  # as above
+    from ropespec.conformance.opening import open_guessing  # noqa: PLC0415  # as above
 
-    layouts = claims.get("layouts")
-    try:
-        session = open_subject(target, claims, timeout)
-    except TargetUnusable:
-        if layouts:
-            raise
-        # What pairs are turned is the question here; a guess is only what a keyword is set to.
-        session = open_subject(target, claims | {"layouts": [True]}, timeout)
-        guessed = True
-    else:
-        guessed = False
+    session, guessed = open_guessing(target, claims, timeout, try_axes=try_axes)
     with session:
-        found = identify(session)
+        found = identify(session, try_axes=try_axes)
+        if try_axes and found.is_nothing:
+            require_answer(session, pairing_known=not guessed)  # in no order of axes it answers
         claimed = convention(found, session.profile, claims) if guessed else session.profile
         return found, diagnose(found, claimed)
 

@@ -10,9 +10,17 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.builtin import BUILTIN, builtin_profile
 from ropespec.conformance.compare.turn import Turn, turn_of
-from ropespec.conformance.identify import Identification, Name, Pairing, convention, identify
+from ropespec.conformance.first_call import require_answer
+from ropespec.conformance.identify import (
+    Identification,
+    Name,
+    Pairing,
+    convention,
+    identify,
+    oriented,
+)
 from ropespec.conformance.judge.budget import Machine
-from ropespec.conformance.opening import open_subject
+from ropespec.conformance.opening import open_guessing
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.session import Session
@@ -69,7 +77,8 @@ class Side:
     @property
     def machine(self) -> Machine:
         """Constants of the mathematical library of its framework."""
-        return Machine.of(self.profile.array, self.profile.device)
+        claimed = self.profile
+        return Machine.of(claimed.array, claimed.device, subnormals=claimed.subnormals)
 
     def takes(self, keyword: str) -> bool:
         """Whether its rotation takes a keyword and obeys it."""
@@ -80,14 +89,44 @@ class Side:
     def rotate(
         self, x: NDArray[Any], positions: NDArray[np.int64], keywords: Mapping[str, Any]
     ) -> tuple[NDArray[Any], str]:
-        """Rotate x (B, S, H, D); return the result as it came, and its dtype as reported."""
-        done = self.session.rotate(x, positions, keywords=keywords)
-        dtypes = done.reply.dtypes
-        return np.asarray(done.y), dtypes[0] if len(dtypes) == 1 else "several results"
+        """Rotate x (B, S, H, D); return the result as it came, and its dtype as reported.
+
+        What has more tokens than are claimed is rotated in parts.
+        """
+        y, dtype = np.zeros_like(x), ""
+        for part in self._parts(*positions.shape):
+            done = self.session.rotate(
+                np.ascontiguousarray(x[part]), positions[part], keywords=keywords
+            )
+            dtypes = done.reply.dtypes
+            dtype = dtypes[0] if len(dtypes) == 1 else "several results"
+            if done.y.shape == x.shape or done.y.shape != x[part].shape:
+                return np.asarray(done.y), dtype
+            y = y if y.dtype == done.y.dtype else np.zeros(x.shape, done.y.dtype)
+            y[part] = done.y
+        return y, dtype
+
+    def _parts(self, rows: int, tokens: int) -> list[tuple[slice, slice]]:
+        """Cut a call into as few as hold what is claimed."""
+        most = self.profile.max_tokens
+        if most is None or rows * tokens <= most:
+            return [(slice(None), slice(None))]
+        return [
+            (slice(row, row + 1), slice(first, first + most))
+            for row in range(rows)
+            for first in range(0, tokens, most)
+        ]
 
 
 @contextmanager
-def open_side(label: str, target: str, claims: Mapping[str, Any], timeout: float) -> Iterator[Side]:
+def open_side(
+    label: str,
+    target: str,
+    claims: Mapping[str, Any],
+    timeout: float,
+    *,
+    try_axes: bool = False,
+) -> Iterator[Side]:
     """Load a target and identify it; a built-in backend only once it differs.
 
     Parameters
@@ -98,22 +137,32 @@ def open_side(label: str, target: str, claims: Mapping[str, Any], timeout: float
         As for `open_subject`.
     claims : mapping
         Arguments of `Profile`. Without any layout, here or in its `PROFILE`, the layout that is
-        identified is used, and its order of axes.
+        identified is used.
     timeout : float
         Seconds for one call.
+    try_axes : bool
+        Whether it is called in other orders of axes, too; the one that is found is used.
 
     Raises
     ------
     TargetUnusable
-        If it cannot be loaded, offers no rotation, or nobody knows how it pairs.
+        If it cannot be loaded or called, offers no rotation, or nobody knows how it pairs.
     """
     _require_dtypes(target, claims)
-    session, guessed = _opened(target, claims, timeout)
+    tries = try_axes and target not in BUILTIN
+    session, guessed = open_guessing(target, claims, timeout, try_axes=tries)
     with session:
-        yield side_of(label, session, claims, guessed=guessed)
+        yield side_of(label, session, claims, guessed=guessed, try_axes=tries)
 
 
-def side_of(label: str, session: Session, claims: Mapping[str, Any], *, guessed: bool) -> Side:
+def side_of(
+    label: str,
+    session: Session,
+    claims: Mapping[str, Any],
+    *,
+    guessed: bool,
+    try_axes: bool = False,
+) -> Side:
     """Identify a subject that is open already.
 
     Parameters
@@ -124,6 +173,8 @@ def side_of(label: str, session: Session, claims: Mapping[str, Any], *, guessed:
         The subject.
     guessed : bool
         Whether the layout of its profile is a guess, to be replaced by what is found.
+    try_axes : bool
+        As for `open_side`.
 
     Raises
     ------
@@ -136,7 +187,11 @@ def side_of(label: str, session: Session, claims: Mapping[str, Any], *, guessed:
         return Side(label, session, claims, unseen, _usual(profile), profile, taken=True)
     if "apply_rotary" not in session.offers:
         raise TargetUnusable(f"{target} offers no apply_rotary, and that is what is compared")
-    found = identify(session)
+    found = identify(session, try_axes=try_axes)
+    if try_axes:
+        if found.is_nothing:
+            require_answer(session, pairing_known=not guessed)  # in no order of axes it answers
+        session.profile = oriented(found, session.profile)
     if guessed:
         _settle(label, session, found, claims)
         profile = convention(found, session.profile, claims)
@@ -147,16 +202,6 @@ def _usual(profile: Profile) -> Turn:
     """Return what a backend does that is right."""
     pairing = Pairing.INTERLEAVED if profile.layouts[0] else Pairing.HALF
     return Turn(pairing, base=profile.base, fixed=profile.rotary_dim)
-
-
-def _opened(target: str, claims: Mapping[str, Any], timeout: float) -> tuple[Session, bool]:
-    try:
-        return open_subject(target, claims, timeout), False
-    except TargetUnusable:
-        if "layouts" in claims or target in BUILTIN:
-            raise
-    # How it pairs is found out; a guess is only what a keyword is set to.
-    return open_subject(target, {**claims, "layouts": [True]}, timeout), True
 
 
 def _settle(label: str, session: Session, found: Identification, claims: Mapping[str, Any]) -> None:

@@ -135,7 +135,7 @@ def turn_of(found: Identification) -> Turn | None:
     """Return the convention that was identified, or None where it is none of a plain RoPE."""
     pairing, offset = found.value(Name.PAIRING), found.value(Name.POSITION_OFFSET)
     base, dim = found.value(Name.BASE), found.value(Name.HEAD_DIM)
-    exponent, end = found.value(Name.EXPONENT), found.value(Name.TURNING_END)
+    exponent, end = found.value(Name.EXPONENT), found.value(Name.ROTATED_END)
     plain = (
         pairing in _LINES
         and found.value(Name.BLOCK) is Block.ROTATION

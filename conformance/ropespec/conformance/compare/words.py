@@ -44,20 +44,22 @@ def convention_line(turn: Turn | None, found: Identification) -> str:
         parts.append(f"positions {turn.offset:+d}")
     end = "last" if turn.last else "first"
     if turn.fixed is not None:
-        parts.append(f"the {end} {turn.fixed} components turn")
+        parts.append(f"the {end} {turn.fixed} components are rotated")
     elif turn.share != 1:
-        parts.append(f"the {end} {turn.share} of the components turn")
+        parts.append(f"the {end} {turn.share} of the components are rotated")
     return ", ".join(parts)
 
 
 def permutation_words(a: Turn, b: Turn, order: tuple[int, ...]) -> str:
     """Say which channels of A go where in B, for any head_dim."""
     if order == tuple(range(len(order))):
-        return "weights stay as they are; turned vectors come out in another order"
+        return "weights stay as they are; rotated vectors come out in another order"
     parts = []
     kinds = (_woven(a), _woven(b))
     if kinds == (True, False):
-        parts.append("first the even channels, then the odd ones, of the components that turn")
+        parts.append(
+            "first the even channels, then the odd ones, of the components that are rotated"
+        )
     elif kinds == (False, True):
         parts.append("channels of the first and of the second half in turn")
     elif (a.pairing, a.last) != (b.pairing, b.last):
@@ -67,7 +69,7 @@ def permutation_words(a: Turn, b: Turn, order: tuple[int, ...]) -> str:
     if a.clockwise != b.clockwise:
         parts.append("the two members of each pair swapped")
     if (a.pairing is Pairing.DEINTERLEAVED) != (b.pairing is Pairing.DEINTERLEAVED):
-        parts.append("turned vectors come out in another order than they went in")
+        parts.append("rotated vectors come out in another order than they went in")
     return ", ".join(parts)
 
 
@@ -112,7 +114,7 @@ def changes_in_words(
     if change.permutes and order != tuple(range(len(order))):
         parts.append(f"permuting channels {list_words(order)}")
     elif change.permutes:
-        parts.append(f"reordering turned vectors {list_words(result)}")
+        parts.append(f"reordering rotated vectors {list_words(result)}")
     if change.offset:
         parts.append(f"adding {change.offset} to the positions of B")
     if change.base is not None:

@@ -5,7 +5,7 @@ turn together, by which matrix, with which gain and phase, on which grid of numb
 compares what was found with what is claimed and names the mistake.
 """
 
-from ropespec.conformance.identify.convention import convention
+from ropespec.conformance.identify.convention import convention, oriented
 from ropespec.conformance.identify.diagnosis import diagnose
 from ropespec.conformance.identify.facts import (
     Block,
@@ -29,4 +29,5 @@ __all__ = [
     "convention",
     "diagnose",
     "identify",
+    "oriented",
 ]

@@ -1,18 +1,24 @@
-"""How a subject wants to be called: order of axes, form of positions, head_dim, dtype of x."""
+"""How a subject is called: as is claimed, and in other orders of axes if that is asked for."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.conformance.first_call import usual_dims
 from ropespec.conformance.identify.probe import Manner, Probe, Seen
 from ropespec.conformance.profile import AXES, HEAD_DIMS, Profile
 from ropespec.conformance.subject.session import Session
 
 __all__ = ["Calling", "constant", "find_calling"]
 
-USUAL_DIMS = (64, 128, 32, 16, 80, 256, 8, 4, 2)
 _SIZES = (2, 5, 3)  # batch, sequence, heads: all different, and unlike any head_dim
+_EQUAL = (4, 4, 4)
+"""Sizes of a call that was not claimed: whichever axis a subject takes for which, it reads and
+writes inside the memory it is given."""
+
+_OBEYS, _DEPENDS, _RUNS = 3, 2, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +31,23 @@ class Calling:
         To go on with.
     head_dim, other_dim : int
         Two head dimensions it accepts; equal if only one was found.
-    accepted : tuple of str
-        Orders of axes that do as well.
+    tried : tuple of str
+        The orders of axes in which it was called.
+    sure : bool
+        Whether tokens obeyed their own positions.
     answer : str
         `values`, or what it does instead.
     seen : Seen
         The call that shows it.
-    swapped : tuple of int
-        The permutation of the axes of x that the result has; empty for none.
     """
 
     probe: Probe
     head_dim: int
     other_dim: int
-    accepted: tuple[str, ...]
+    tried: tuple[str, ...]
+    sure: bool
     answer: str
     seen: Seen
-    swapped: tuple[int, ...] = ()
 
 
 def constant(shape: tuple[int, int, int, int], seed: int = 0) -> NDArray[np.float64]:
@@ -51,13 +57,23 @@ def constant(shape: tuple[int, int, int, int], seed: int = 0) -> NDArray[np.floa
     return np.broadcast_to(vector, shape).copy()
 
 
-def find_calling(session: Session) -> Calling:
-    """Try orders of axes and forms of positions at several head dimensions."""
+def find_calling(session: Session, *, try_axes: bool = False) -> Calling:
+    """Call a subject at several head dimensions.
+
+    Parameters
+    ----------
+    session : Session
+        The subject.
+    try_axes : bool
+        Whether other orders of axes and the other form of positions are tried as well.
+    """
     claimed = session.profile
     first: Calling | None = None
-    for dtype in dict.fromkeys(("float32", *claimed.dtypes)):
-        for dim in _dims(claimed):
-            found = _at(session, dim, dtype)
+    # The digits of float32 tell more; memory for it is enough for whatever is shorter.
+    finer = () if set(claimed.dtypes) == {"float64"} else ("float32",)
+    for dtype in dict.fromkeys((*finer, *claimed.dtypes)):
+        for dim in usual_dims(claimed):
+            found = _at(session, dim, dtype, try_axes=try_axes)
             if found.answer == "values":
                 return _with_other_dim(found, claimed)
             if first is None or (first.answer == "raises" and found.answer != "raises"):
@@ -68,65 +84,63 @@ def find_calling(session: Session) -> Calling:
     return first
 
 
-def _dims(claimed: Profile) -> tuple[int, ...]:
-    if claimed.head_dims == HEAD_DIMS:
-        return USUAL_DIMS
-    fit = [dim for dim in claimed.head_dims if dim <= 256]
-    return tuple(sorted(fit or claimed.head_dims, key=lambda dim: abs(dim - 64)))[:4]
+def _manners(claimed: Profile) -> Iterator[Manner]:
+    """Return the claimed manner of calling, then the others; positions of few rows come last.
 
-
-def _at(session: Session, dim: int, dtype: str) -> Calling:
-    claimed = session.profile
+    A subject that takes (B, S) and is given (S,) may read beyond them.
+    """
     shared = claimed.shared_positions
-    orders = list(dict.fromkeys((claimed.axes, *AXES)))
-    manners = [Manner(axes, shared) for axes in orders if axes != "shd" or claimed.axes == "shd"]
-    manners += [Manner(axes, not shared) for axes in orders if axes != "shd"]
-    manners += [Manner("shd", True)] if claimed.axes != "shd" else []
-    scored: dict[Manner, tuple[float, Seen, Probe]] = {}
+    orders = [axes for axes in dict.fromkeys((claimed.axes, *AXES)) if axes != "shd"]
+    yield Manner(claimed.axes, shared)
+    for one_row in dict.fromkeys((shared, False, True)):
+        yield from (Manner(axes, one_row) for axes in orders)
+    yield Manner("shd", True)
+
+
+def _at(session: Session, dim: int, dtype: str, *, try_axes: bool) -> Calling:
+    manners = list(dict.fromkeys(_manners(session.profile)))[: None if try_axes else 1]
+    best: tuple[int, Seen, Probe] | None = None
+    tried: list[str] = []
     calls = 0
     for manner in manners:
         probe = Probe(session, manner, dtype)
-        score, seen = _score(probe, dim)
+        score, seen = _score(probe, dim, _EQUAL if try_axes else _SIZES)
         calls += probe.calls
-        scored[manner] = (score, seen, probe)
-    group = [m for m in manners if m.shared == shared or m.axes == claimed.axes == "shd"]
-    usable = [m for m in group if scored[m][0] >= 1] or [m for m in manners if scored[m][0] >= 1]
-    usable = usable or [m for m in manners if scored[m][0] > 0]
-    chosen = max(usable or manners[:1], key=lambda m: scored[m][0])
-    score, seen, probe = scored[chosen]
-    probe.calls = calls
-    probe.written, probe.aliased = set(), False
-    accepted = tuple(dict.fromkeys(m.axes for m in manners if score >= 1 and scored[m][0] == score))
-    answer = "values" if seen.y is not None else ("other" if seen.dtype else "raises")
-    swapped = _swapped(seen, probe, dim)
-    return Calling(probe, dim, dim, accepted, answer, seen, swapped)
+        tried.append(manner.axes)
+        if best is None or score > best[0]:
+            best = score, seen, probe
+        if score == _OBEYS:
+            break
+    assert best is not None
+    score, seen, probe = best
+    probe = Probe(session, probe.manner, dtype, calls)
+    answer = "values" if seen.y is not None else "raises" if seen.error else "other"
+    orders = tuple(dict.fromkeys(tried))
+    return Calling(probe, dim, dim, orders, score == _OBEYS, answer, seen)
 
 
-def _score(probe: Probe, dim: int) -> tuple[float, Seen]:
-    """Rate a manner: 3 if tokens obey their own positions, 2 if positions matter, 1 if it runs."""
-    batch, seq, heads = _SIZES
+def _score(probe: Probe, dim: int, sizes: tuple[int, int, int]) -> tuple[int, Seen]:
+    """Rate a manner: whether tokens obey their own positions, depend on any, or it runs at all."""
+    batch, seq, heads = sizes
+    claimed = probe.session.profile
+    if probe.manner.axes == "shd":
+        batch = 1
+    if claimed.max_tokens is not None:
+        seq = min(seq, claimed.max_tokens)
     x = constant((batch, seq, heads, dim))
-    positions = np.array([[3, 1, 7, 0, 12], [5, 9, 2, 14, 4]])
+    places = np.array([3, 1, 7, 0, 12, 5, 9, 2, 14, 4, 8, 6, 13, 10, 15, 11])[: batch * seq]
+    positions = (places % (claimed.max_position + 1)).reshape(batch, seq)
+    if probe.manner.shared:
+        positions = np.broadcast_to(positions[:1], positions.shape)
     first = probe.rotate(x, positions)
     if first.y is None:
-        return (0.25 if first.dtype else 0.0), first
+        return 0, first
     other = probe.rotate(x, positions[:, ::-1])
     if other.y is None:
-        return 1.0, first
+        return _RUNS, first
     if np.allclose(other.y, first.y[:, ::-1], atol=1e-3) and not np.allclose(other.y, first.y):
-        return 3.0, first
-    return (1.0 if np.allclose(other.y, first.y, atol=1e-3) else 2.0), first
-
-
-def _swapped(seen: Seen, probe: Probe, dim: int) -> tuple[int, ...]:
-    """Return the permutation of axes if the result has the sizes of x in another order."""
-    order = {"bshd": (0, 1, 2), "bhsd": (0, 2, 1), "sbhd": (1, 0, 2), "shd": (1, 2)}
-    sent = (*(_SIZES[i] for i in order[probe.manner.axes]), dim)
-    if seen.y is not None or len(seen.shape) != len(sent) or seen.shape == sent:
-        return ()
-    if sorted(seen.shape) != sorted(sent):
-        return ()
-    return tuple(sent.index(size) for size in seen.shape)
+        return _OBEYS, first
+    return (_RUNS if np.allclose(other.y, first.y, atol=1e-3) else _DEPENDS), first
 
 
 def _with_other_dim(found: Calling, claimed: Profile) -> Calling:
@@ -136,7 +150,5 @@ def _with_other_dim(found: Calling, claimed: Profile) -> Calling:
             continue
         seen = found.probe.rotate(constant((*_SIZES, dim)), np.arange(10).reshape(2, 5))
         if seen.y is not None:
-            return Calling(
-                found.probe, found.head_dim, dim, found.accepted, found.answer, found.seen
-            )
+            return replace(found, other_dim=dim)
     return found

@@ -31,13 +31,13 @@ class Entry(NamedTuple):
 # An entry is a line with id and name, and a sentence that is indented.
 _LISTED = """
 L1 wrong pairing
-    The other convention's pairs are turned; pair (2i, 2i+1) where interleaved is claimed, (i,
+    The other convention's pairs are rotated; pair (2i, 2i+1) where interleaved is claimed, (i,
     i+d/2) where half is.
 L2 tables of the other layout
     The table repeats angles in one layout and the rotation pairs in the other;
     repeat_interleave goes with neighbours, tile with halves.
 L3 left de-interleaved
-    The turned pairs are concatenated instead of woven; stack them on a last axis and reshape.
+    The rotated pairs are concatenated instead of woven; stack them on a last axis and reshape.
 K21 power without its divisor
     The length changes as a power of the position; divide the exponent by the scale of the decay.
 Z1 odd width cut
@@ -48,50 +48,51 @@ L4 weights not permuted
 L6 convention flag ignored
     The flag for the layout has no effect on some call; pass it on to every path.
 S1 direction reversed
-    Pairs turn clockwise; the sign of sin, or the transpose of the matrix, is to be flipped.
+    Pairs rotate clockwise; the sign of sin, or the transpose of the matrix, is to be flipped.
 S2 sum instead of difference
-    Queries and keys turn in opposite directions, so the score depends on m + n; turn both by
-    +position.
+    Queries and keys rotate in opposite directions, so the score depends on m + n; rotate both
+    by +position.
 P1 positions ignored
     Tokens are counted from 0 whatever positions are given; index the table by the positions.
 P2 offset counted twice
     The offset is advanced by the length of the prompt again; advance it by the new tokens only.
 P3 offset by one
-    Every token is turned by one position too many; count from 0.
+    Every token is rotated by one position too many; count from 0.
 P4 one position for all tokens
     A single position is broadcast over the sequence; take a slice as long as the sequence.
-P9 turned again from the cache
-    What has been turned is kept and turned again; keep keys as they were before, or turn them once.
+P9 rotated again from the cache
+    What has been rotated is kept and rotated again; keep keys as they were before, or rotate
+    them once.
 P6 positions shared over a ragged batch
-    The extreme position of the batch turns all rows; keep a position per row.
+    The extreme position of the batch rotates all rows; keep a position per row.
 B2 positions not reset
     Positions count on where a new document begins; use the positions given.
 B3 positions of the first part for all
-    A sequence is cut in parts and each is turned by the positions of the first; add the offset of
-    the part to the index.
+    A sequence is cut in parts and each is rotated by the positions of the first; add the offset
+    of the part to the index.
 B5 positions of one row for all
     The batch index of the table is ignored; index cos and sin by the row as well.
 B6 single-token path forgets the batch
-    With one token only the first row is turned; put the batch into the grid of the fast path.
+    With one token only the first row is rotated; put the batch into the grid of the fast path.
 X1 wrong axis
     The head axis is taken for the sequence; read the length from the sequence axis.
-X3 turned before the split into heads
-    Heads are turned as one long vector, or the width is that of the model; split into heads
+X3 rotated before the split into heads
+    Heads are rotated as one long vector, or the width is that of the model; split into heads
     first and use head_dim.
 X4 axes of the result swapped
     The result has its axes in another order than x; transpose it back.
 R1 head_dim instead of rotary_dim
     Exponent or pair distance follow head_dim; both must follow rotary_dim.
 R2 rotary_dim ignored
-    The whole head turns; turn the first rotary_dim components and pass the rest through.
+    The whole head rotates; rotate the first rotary_dim components and pass the rest through.
 R3 partial factor applied twice
-    Only a part of the claimed components turns; apply the factor once.
+    Only a part of the claimed components rotates; apply the factor once.
 R4 rotation discarded
-    The part that should be turned comes back as it was; return the turned slice.
-R6 padded lanes turn
-    The width is rounded up to a power of two and the tail turns with it; mask the columns.
-R9 wrong end turns, or tail dropped
-    The first rotary_dim components must turn and the others come back as they are.
+    The part that should be rotated comes back as it was; return the rotated slice.
+R6 padded lanes rotate
+    The width is rounded up to a power of two and the tail rotates with it; mask the columns.
+R9 wrong end rotates, or tail dropped
+    The first rotary_dim components must rotate and the others come back as they are.
 F1 wrong base
     The base is not the one claimed; pass it on to the frequencies.
 F2 reciprocal frequencies
@@ -110,7 +111,7 @@ D4 table in half precision
 D5 angles in reduced matrix precision
     The outer product runs in TF32 or under autocast; multiply element by element in float32.
 D8 fast sine
-    The range of the sine is reduced in float32; use the accurate function, or reduce the turn
+    The range of the sine is reduced in float32; use the accurate function, or reduce the angle
     exactly.
 D9 sine out of range
     Beyond some angle the sine is no sine any more; reduce the angle first.
@@ -145,7 +146,7 @@ K2 frequencies kept after a long call
 K6 position scale 2
     Positions are doubled; the default scale must be 1.
 K12 paths with different frequencies
-    Single tokens and sequences are turned by different frequencies; share one table.
+    Single tokens and sequences are rotated by different frequencies; share one table.
 K13 attention factor
     cos and sin carry a factor that nobody declared; apply it only where the scheme asks for it.
 K14 attention factor without its ratio
@@ -153,11 +154,11 @@ K14 attention factor without its ratio
 A1 applied twice
     The rotation is applied twice; remove one of the two calls.
 A3 never applied
-    x comes back unturned; call the rotation on this path.
+    x comes back as it was; call the rotation on this path.
 A4 query written to the key
-    The turned query replaces the key; assign each to its own name.
-A6 values turned
-    V is turned as well; only queries and keys are.
+    The rotated query replaces the key; assign each to its own name.
+A6 values rotated
+    V is rotated as well; only queries and keys are.
 M1 x overwritten
     x is rotated in place; write to a new array.
 M2 overwritten operand
@@ -166,8 +167,8 @@ M3 strides ignored
     A strided x is read as contiguous; use its strides or copy it first.
 M6 position index applied twice
     The table is advanced by the position twice; index it once.
-G1 backward turns forward
-    The gradient turns by +m; it must turn by -m.
+G1 backward rotates forward
+    The gradient rotates by +m; it must rotate by -m.
 G2 constant gradient of the tail
     The gradient of the components that pass through is a constant; pass the cotangent on.
 G3 no gradient
@@ -201,16 +202,16 @@ T9 heads merged without transposing
 _NOT_LISTED = """
 lost minus
     The block is [[c, s], [s, c]]; subtract where the formula subtracts.
-some pairs turned otherwise
+some pairs rotated otherwise
     Some pairs are multiplied by another matrix than the rest; check the last block.
 frequencies reversed
     The first pair is the slowest; the first must be the fastest.
 one scalar theta
-    All pairs turn by the same angle; each has its own frequency.
+    All pairs rotate by the same angle; each has its own frequency.
 scaled frequencies
     The frequencies are no single ladder base^(-2i/d).
 offset
-    A constant is added to every position; turn by the position itself.
+    A constant is added to every position; rotate by the position itself.
 counted from the first position
     Tokens are counted from the first position; use the positions given.
 local positions
@@ -218,9 +219,9 @@ local positions
     the whole.
 positions not reordered
     Tokens are dealt out in another order and positions are not; reorder both alike.
-turned by the position of another
-    Some token is turned by the position of another token or row; index positions by its own row
-    and place.
+rotated by the position of another
+    Some token is rotated by the position of another token or row; index positions by its own
+    row and place.
 made of another token
     A token carries components of another one; read each from its own place.
 frequencies in another order
@@ -234,14 +235,14 @@ frequencies in equal steps
 exponent in half precision
     The exponent is rounded to half precision before the power; compute it in float32 at least.
 pairs in another order
-    The turned components come back in other places; leave each in its own.
+    The rotated components come back in other places; leave each in its own.
 tail scaled
-    The components that do not turn are multiplied by a factor; return them as they are.
+    The components that do not rotate are multiplied by a factor; return them as they are.
 beyond a block
     Tokens, rows or heads from some number on come out otherwise; mind the index of the second
     block.
 special width
-    At one head_dim the result is otherwise than at the rest; look at the path for it.
+    At some head_dim the result is otherwise than at the rest; look at the path for it.
 scaled by the width of the values
     Scores are divided by the root of the width of v; divide by sqrt(head_dim) of q and k.
 heads mapped to other groups
@@ -249,15 +250,17 @@ heads mapped to other groups
 odd lengths
     Sequences of an odd length come out otherwise; mind the shard or block that is not full.
 negative positions clamped
-    Positions below zero are turned as 0; keep their sign.
+    Positions below zero are rotated as 0; keep their sign.
 sign of positions lost
-    Positions below zero are turned as positive ones; keep their sign.
-negative positions refused
+    Positions below zero are rotated as positive ones; keep their sign.
+negative small heads refused
+    Small heads raise; serve them, or declare the least head_dim.
+positions refused
     Positions below zero raise; accept them or declare that they are not.
 negative positions misread
-    Positions below zero are turned by another angle; keep their sign.
+    Positions below zero are rotated by another angle; keep their sign.
 negative positions zeroed
-    Some position below zero comes back as zero; turn it, or declare that it is not accepted.
+    Some position below zero comes back as zero; rotate it, or declare that it is not accepted.
 positions in 8 bits
     Positions wrap at 8 bits; hold them in 32 or 64.
 positions in 24 bits
@@ -267,8 +270,10 @@ positions in 16 bits
 rows not filled
     Single positions come back as zero or as no number; fill every row of the table.
 angle depends on other tokens
-    A position is turned otherwise in a row than next to its neighbour; turn each token by its own
-    position.
+    A position is rotated otherwise in a row than next to its neighbour; rotate each token by
+    its own position.
+small heads refused
+    Small heads raise; serve them, or declare the least head_dim.
 positions refused
     Positions below the claimed limit raise; raise the limit of the table or declare it.
 x demoted
@@ -314,26 +319,26 @@ history
 not repeatable
     The same call gives another result the second time; look for state, random numbers or a
     race.
-heads turned differently
-    Equal heads come back different; turn all heads by the position of their token.
+heads rotated differently
+    Equal heads come back different; rotate all heads by the position of their token.
 not a number
     The result is no number; look for memory that was never written.
 tokens left out
-    Tokens of one position come out different; turn every token of the sequence.
+    Tokens of one position come out different; rotate every token of the sequence.
 cos and sin swapped
     The cosine stands where the sine belongs; return cos first, or give it the real part.
 score scaled
     The score is the right one times a number; take the sum over components, no mean.
 mask inverted
     True in the mask forbids; it must allow.
-query or key not turned
-    Only one of query and key is turned; turn both.
+query or key not rotated
+    Only one of query and key is rotated; rotate both.
 gradient
-    The gradient is not the rotation of the cotangent by the opposite angle; turn it by -m.
+    The gradient is not the rotation of the cotangent by the opposite angle; rotate it by -m.
 gradient raises
     Taking the gradient raises.
 gradient of one row
-    On the way back all rows are turned by the positions of one; index the tables by the row.
+    On the way back all rows are rotated by the positions of one; index the tables by the row.
 strided cotangent misread
     A cotangent that is not contiguous is read as if it were; use its strides or copy it first.
 cotangent overwritten
@@ -341,7 +346,8 @@ cotangent overwritten
 tables of another call
     The step back takes the tables of the first or the latest call; save them with each call.
 otherwise without a gradient
-    Where no gradient is recorded x is overwritten, or turned otherwise; take one path for both.
+    Where no gradient is recorded x is overwritten, or rotated otherwise; take one path for
+    both.
 result overwritten by the next
     The result lies in memory that the next call writes to; return a new array each time.
 kept by memory
@@ -349,11 +355,11 @@ kept by memory
 strided positions misread
     Positions that are not contiguous are read as if they were; use their strides or copy them.
 tables ignored
-    The tables given are not used; turn by them and by nothing else.
+    The tables given are not used; rotate by them and by nothing else.
 tables brought to the unit circle
     Tables that carry a factor lose it; take the entries as they are.
 tables of one row for all
-    The first row of the tables turns all rows; index the tables by the row as well.
+    The first row of the tables rotates all rows; index the tables by the row as well.
 dtype of the tables
     The result has the dtype of the tables; cast it to that of x.
 tables overwritten
@@ -363,12 +369,12 @@ tables not checked
 gradient into the tables
     The caller's tables get a gradient; they are constants.
 gradient by tables
-    By tables given, the gradient is not the turn by C and -S.
+    By tables given, the gradient is not the rotation by C and -S.
 gradient without a history
     The gradient is right once, and zero or another for whoever differentiates it again; make it
     of operations that are recorded.
 tangent wrong
-    In forward mode the tangent is not turned as x is; turn it by the same positions.
+    In forward mode the tangent is not rotated as x is; rotate it by the same positions.
 batching rule wrong
     Under vmap the results are not those of the plain calls; map positions and x alike.
 other numbers when compiled
@@ -377,7 +383,8 @@ other numbers when compiled
 out not written as asked
     The result is not in out, or not by its strides; write there, everything, and return it.
 overwritten operand in place
-    In place, the second member is made from the first already turned; read both before writing.
+    In place, the second member is made from the first already rotated; read both before
+    writing.
 unfit out accepted
     An out of another shape or dtype, or overlapping x in part, gets wrong numbers; refuse it.
 written behind autograd

@@ -62,7 +62,7 @@ def _tables(view: View, *, angles_fail: bool) -> Iterator[Diagnosis]:
     if through.get("float64") == "float32" and "float64" in claimed:
         yield named("x demoted", 0.9, "float64 goes through float32")
     elif not angles_fail and _single(view):
-        yield named("D12", 0.85, "float64 x is turned by float32 angles")
+        yield named("D12", 0.85, "float64 x is rotated by float32 angles")
     table, _, part = (view.value(Name.TABLE) or "").partition(" ")
     if part.endswith("sines") and view.value(Name.LINEAR) == "rounded":
         return  # products are rounded, and that of a unit vector is the entry

@@ -24,6 +24,8 @@ def precision_classes(
 ) -> tuple[tuple[str, str], ...]:
     """Return (dtype, best class that holds) for the claimed dtypes; `none` if none does.
 
+    A dtype in which a call gave no numbers is left out.
+
     Parameters
     ----------
     probe : Probe
@@ -41,7 +43,8 @@ def precision_classes(
     far = np.exp(rng.uniform(np.log(2), np.log(max(limit, 3)), (2, 8))).astype(np.int64)
     shared = probe.manner.shared or probe.manner.axes == "shd"
     sets = [np.array(_NEAR), far, np.sort(far) // 2, np.full((2, 8), limit)]
-    machine = Machine.of(probe.session.profile.array, probe.session.profile.device)
+    claimed = probe.session.profile
+    machine = Machine.of(claimed.array, claimed.device, subnormals=claimed.subnormals)
     found = []
     for dtype in probe.session.profile.dtypes:
         standing = list(ladder(dtype))
@@ -60,35 +63,39 @@ def precision_classes(
             )
             y = probe.rotate(x, positions, dtype=dtype).y
             if y is None:
-                standing = []
-                break
+                break  # what it is worth in this dtype cannot be said
             exact = Rotation.of(
                 x, positions, interleaved=interleaved, base=base, rotary_dim=channels.rotary_dim
             )
             standing = [c for c in standing if (exact.ratios(y, c, machine) <= 1.0).all()]
-        found.append((dtype, standing[0].name if standing else "none"))
+        else:
+            found.append((dtype, standing[0].name if standing else "none"))
     return tuple(found)
 
 
-def arithmetic(probe: Probe, dim: int) -> tuple[tuple[str, str], ...]:
+def arithmetic(probe: Probe, dim: int) -> tuple[tuple[str, str], ...] | None:
     """Return (dtype of x, dtype its components pass through) where these differ.
 
-    At position 0 x comes back bit for bit unless it was rounded on the way.
+    At position 0 x comes back bit for bit unless it was rounded on the way. None if no call that
+    could show it gave numbers.
     """
-    found = []
+    found: list[tuple[str, str]] | None = None
     draw = np.random.default_rng(47).standard_normal((1, 4, 2, dim))
     for dtype in dict.fromkeys((probe.dtype, *probe.session.profile.dtypes)):
         if dtype not in ("float32", "float64"):
             continue
         x = draw.astype(dtype)
         y = probe.rotate(x, np.zeros((1, 4), dtype=np.int64), dtype=dtype).y
-        if y is None or np.array_equal(y, x.astype(np.float64)):
+        if y is None:
+            continue
+        found = found or []
+        if np.array_equal(y, x.astype(np.float64)):
             continue
         if coarse := on_grid(y.ravel()):
             found.append((dtype, coarse))
         elif dtype == "float64" and np.array_equal(y, x.astype(np.float32).astype(np.float64)):
             found.append((dtype, "float32"))
-    return tuple(found)
+    return None if found is None else tuple(found)
 
 
 def stored_twice(probe: Probe, model: Model) -> bool | None:

@@ -34,6 +34,10 @@ _ANY: dict[str, _Told] = {
     "counts on": (("B2", 0.85),),
     "from the first": (("counted from the first position", 0.8),),
     "second block": (("beyond a block", 0.8),),
+    "raises": (("it raises", NEITHER),),
+    "axes swapped": (("X4", 0.9),),
+    "another shape": (("other shape", 0.8),),
+    "no array": (("no array", 0.8),),
 }
 _WIDTH = {"bfloat16": 2, "float16": 2, "float32": 4, "float64": 8}
 
@@ -70,7 +74,7 @@ def state(view: View) -> Iterator[Diagnosis]:
     words |= {"first width": ("frequencies of the first width", 0.9)}
     words |= {"last of the tokens": ("tokens left out", 0.8)}
     words |= {"odd of the tokens": ("odd lengths", 0.8)}
-    words |= {"some of the tokens": ("tokens left out", 0.6), "turned again": ("P9", 0.9)}
+    words |= {"some of the tokens": ("tokens left out", 0.6), "rotated again": ("P9", 0.9)}
     words |= {"offset grows": ("P2", 0.9), "differs": ("not repeatable", 0.7)}
     found = view.value(Name.HISTORY)
     if found in words:
@@ -195,7 +199,7 @@ _OTHERS = {
     "other pairing": "L1",
     "twice": "A1",
     "plain": "A3",
-    "turned": "A6",
+    "rotated": "A6",
     "scaled by the model": "T1",
     "not scaled": "T2",
     "mask after softmax": "T3",
@@ -206,15 +210,15 @@ _OTHERS = {
     "heads scrambled": "T9",
     "sum of positions": "S2",
     "opposite sum": "S2",
-    "not turned": "A3",
-    "query not turned": "query or key not turned",
-    "key not turned": "query or key not turned",
+    "not rotated": "A3",
+    "query not rotated": "query or key not rotated",
+    "key not rotated": "query or key not rotated",
     "query for key": "A4",
     "query for key once": "A4",
     "other groups": "heads mapped to other groups",
     "groups in turn": "heads mapped to other groups",
     "scaled by the values": "scaled by the width of the values",
-    "values turned": "A6",
+    "values rotated": "A6",
     "tables ignored": "tables ignored",
     "unit circle": "tables brought to the unit circle",
     "tables of one row": "tables of one row for all",
@@ -297,14 +301,16 @@ def at_least(view: View) -> Iterator[Diagnosis]:
         if id_ in view.failed:
             yield named(name, 0.55)
             return
+    if any(id_.endswith(".sizes") for id_ in view.telling):
+        yield named("special width", 0.55)
     for only, name in (("ROT-19.many", "beyond a block"), (_GRADIENTS, "gradient")):
         if view.failed and all(id_.startswith(only) for id_ in view.failed):
             yield named(name, 0.55)
 
 
 _AT_LEAST = {
-    "ROT-19.heads": "heads turned differently",
-    "ROT-19.rows": "turned by the position of another",
+    "ROT-19.heads": "heads rotated differently",
+    "ROT-19.rows": "rotated by the position of another",
     "ROT-16.not-a-number": "infinity lost",
 }
 

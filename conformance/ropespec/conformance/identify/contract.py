@@ -47,19 +47,19 @@ def result_dtypes(probe: Probe, dim: int) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def strides(probe: Probe, dim: int) -> str:
-    """Return `any`, `contiguous only` or `raises`."""
+def strides(probe: Probe, dim: int) -> str | None:
+    """Return `any`, `contiguous only` or `raises`; None if there are no numbers to compare."""
     x, positions = _drawn(dim)
     plain, view = probe.rotate(x, positions), probe.rotate(x, positions, strided=True)
-    if view.y is None:
-        return "raises"
+    if plain.y is None or view.y is None:
+        return "raises" if view.error and not plain.fault else None
     if not _close(probe.rotate(x, positions).y, plain.y, 1e-6):
         return "any"  # the same call differs as well
     return "any" if _close(view.y, plain.y, 1e-6) else "contiguous only"
 
 
-def linearity(probe: Probe, dim: int) -> str:
-    """Return `yes`, `rounded`, `normalised`, `clipped` or `no`.
+def linearity(probe: Probe, dim: int) -> str | None:
+    """Return `yes`, `rounded`, `normalised`, `clipped` or `no`; None without all the numbers.
 
     `rounded` is a sum that is off by the roundings of half precision, though x has more.
     """
@@ -70,7 +70,7 @@ def linearity(probe: Probe, dim: int) -> str:
     both, second = probe.rotate(x + other, positions).y, probe.rotate(other, positions).y
     small = probe.rotate(x / 64, positions).y
     if one is None or large is None or both is None or second is None or small is None:
-        return "no"
+        return None
     if _close(large, one, tolerance):
         return "normalised"
     if _close(large, 64 * one, tolerance):
@@ -82,14 +82,17 @@ def linearity(probe: Probe, dim: int) -> str:
     return "clipped" if _close(tame, 2 * small, tolerance) else "no"
 
 
-def reach(probe: Probe, dim: int) -> str:
-    """Return `own token`, or what else a change of x at one token, row and head shows in."""
+def reach(probe: Probe, dim: int) -> str | None:
+    """Return `own token`, or what else a change of x at one token, row and head shows in.
+
+    None if there are no numbers to compare.
+    """
     x, positions = _drawn(dim)
     changed = x.copy()
     changed[1, 2, 1] += 1.0
     one, two = probe.rotate(x, positions).y, probe.rotate(changed, positions).y
     if one is None or two is None:
-        return "own token"
+        return None
     with np.errstate(invalid="ignore"):
         hit = ~(np.abs(two - one).max(axis=-1) <= 1e-3)
     hit[1, 2, 1] = False
@@ -112,9 +115,10 @@ def containment(probe: Probe, dim: int, model: Model | None) -> str | None:
         dirty = x.copy()
         dirty[1, 2, 1, int(pair[0])] = value
         with np.errstate(invalid="ignore"):
-            y = probe.rotate(dirty, positions).y
+            seen = probe.rotate(dirty, positions)
+        y = seen.y
         if y is None or clean is None:
-            return "raises"
+            return "raises" if seen.error and clean is not None else None
         keep = np.ones(x.shape, dtype=bool)
         keep[1, 2, 1, pair] = False
         off = np.abs(y[keep] - clean[keep])
@@ -123,18 +127,26 @@ def containment(probe: Probe, dim: int, model: Model | None) -> str | None:
     return "stays"
 
 
-def empty(probe: Probe, dim: int) -> str:
-    """Return `works`, or the axes of length zero that raise."""
-    refused = []
+def empty(probe: Probe, dim: int) -> str | None:
+    """Return `works`, or the axes of length zero that raise; None if it does neither.
+
+    None as well if it does not claim to take any.
+    """
+    if not probe.session.profile.empty:
+        return None
+    refused, works = [], True
     for axis, name in enumerate(("batch", "sequence", "heads")):
         if axis == 0 and (probe.manner.axes == "shd" or probe.manner.shared):
             continue
         shape = [2, 3, 2, dim]
         shape[axis] = 0
         seen = probe.rotate(np.zeros(shape), np.zeros(shape[:2], dtype=np.int64))
-        if seen.y is None:
+        if seen.error:
             refused.append(name)
-    return "works" if not refused else ", ".join(refused)
+        works &= seen.y is not None
+    if refused:
+        return ", ".join(refused)
+    return "works" if works else None
 
 
 def ignored_keywords(probe: Probe, dim: int) -> tuple[tuple[str, str], ...]:

@@ -7,7 +7,7 @@ from typing import Any
 from ropespec.conformance.identify.facts import Identification, Name, Pairing
 from ropespec.conformance.profile import Profile
 
-__all__ = ["convention"]
+__all__ = ["convention", "oriented"]
 
 
 def convention(
@@ -36,11 +36,22 @@ def convention(
     if found.value(Name.ROTARY_RULE) in ("fixed", "share"):
         values["rotary_dim"] = int(found.value(Name.ROTARY_DIM))
         values["head_dims"] = (int(found.value(Name.HEAD_DIM)),)
-    if (axes := found.value(Name.AXES)) is not None:
-        values["axes"] = axes
-        values["shared_positions"] = found.value(Name.POSITIONS) == "(S,)" and axes != "shd"
+    values |= _manner(found)
     if found.value(Name.NEGATIVE) in ("raises", "other", "zeroed"):
         values["negative_positions"] = False
     return replace(
         profile, **{name: value for name, value in values.items() if name not in claimed}
     )
+
+
+def oriented(found: Identification, profile: Profile) -> Profile:
+    """Return the profile with the order of axes and the form of positions that were found."""
+    return replace(profile, **_manner(found))
+
+
+def _manner(found: Identification) -> dict[str, Any]:
+    axes = found.value(Name.AXES)
+    if axes is None:
+        return {}
+    shared = found.value(Name.POSITIONS) == "(S,)" and axes != "shd"
+    return {"axes": axes, "shared_positions": shared}

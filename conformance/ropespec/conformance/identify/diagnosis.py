@@ -11,6 +11,7 @@ from ropespec.conformance.results import CheckResult, Status
 
 __all__ = ["diagnose"]
 
+_LOST = {"it crashes": Status.CRASH, "it hangs": Status.TIMEOUT}
 _RULES = (
     *structure.RULES,
     *ladders.RULES,
@@ -42,17 +43,26 @@ def diagnose(
     """
     failed = frozenset(result.id for result in results if result.status is Status.FAIL)
     raised = frozenset(result.id for result in results if result.status is Status.ERROR)
-    if results and not failed | raised:
+    if results and all(result.status.conforms for result in results):
         return ()
     wrong = (result for result in results if result.id in failed)
     stateful = "ROT-19.walk" in failed or any(result.stateful for result in wrong)
-    view = View(identification, profile, failed, raised, stateful)
+    telling = frozenset(
+        result.id for result in results if result.id in failed and not result.general
+    )
+    view = View(identification, profile, failed, raised, stateful, telling)
     found = _unique(item for rule in _final(view) or _RULES for item in rule(view))
+    if results:  # a call that identification alone made is no finding
+        found = [item for item in found if _LOST.get(item.name) in (None, *_statuses(results))]
     if all(item.certainty <= NEITHER for item in found):
         found += at_least(view)
     if found:
         return tuple(sorted(found, key=lambda item: -item.certainty))
     return (_unknown(view),) if failed | raised else ()
+
+
+def _statuses(results: Iterable[CheckResult]) -> tuple[Status, ...]:
+    return tuple(result.status for result in results)
 
 
 def _final(view: View) -> tuple[structure.Rule, ...]:

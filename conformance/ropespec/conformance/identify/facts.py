@@ -13,16 +13,16 @@ __all__ = ["Block", "Diagnosis", "Fact", "Identification", "Name", "Pairing", "S
 class Name(StrEnum):
     """The names of facts, in the order they are reported."""
 
-    ANSWER = "answer"  # values, raises, crash, timeout, other shape, no array
+    ANSWER = "answer"  # values, raises, crash, timeout, another shape, no array
     AXES = "axes"  # order of batch, sequence, heads, head_dim
-    AXES_ACCEPTED = "axes accepted"
+    AXES_TRIED = "axes tried"
     POSITIONS = "positions"  # (B, S) or (S,)
     HEAD_DIM = "head_dim"  # at which the rest was measured
     PAIRING = "pairing"
     BLOCK = "block"  # the 2x2 matrix of a pair
     DIRECTION = "direction"  # counter-clockwise or clockwise
     ROTARY_DIM = "rotary_dim"
-    TURNING_END = "turning end"  # all, first, last, middle
+    ROTATED_END = "rotated end"  # all, first, last, middle
     TAIL = "tail"  # none, kept, zeroed
     ROTARY_RULE = "rotary_dim rule"  # all, fixed, share: how rotary_dim follows head_dim
     BASE = "base"  # under base^(-2i/rotary_dim)
@@ -178,10 +178,14 @@ class Identification:
     @property
     def told(self) -> tuple[Fact, ...]:
         """The facts that can be relied on: of what answers with no array like x, its answer."""
-        answer = self.fact(Name.ANSWER)
-        if answer is not None and self.fact(Name.PAIRING) is None and answer.value != "values":
-            return (answer,)
-        return self.facts
+        if not self.is_nothing:
+            return self.facts
+        return tuple(fact for fact in self.facts if fact.name is Name.ANSWER)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing was found out: it answered with no numbers, and so follows nothing."""
+        return self.value(Name.ANSWER) not in (None, "values") and not self.fact(Name.PAIRING)
 
     def command(self, target: str | None = None) -> str:
         """Return the line that checks the subject under the conventions found.

@@ -70,7 +70,7 @@ def _rotation(function: Callable[..., Any]) -> Callable[[bool, float], Asked]:
                 "from 1": lambda: turned(where + 1),
                 "twice": lambda: turned(2 * where),
                 "base": lambda: turned(where, _other_base(base)),
-                "not turned": lambda: x,
+                "not rotated": lambda: x,
                 "other pairing": lambda: turned(where, flip=True),
             },
         )
@@ -97,7 +97,7 @@ def _tables(interleaved: bool, base: float) -> Asked:  # a table of functions
             "right": lambda: right,
             "opposite": lambda: turned(cos, -sin),
             "other pairing": lambda: turned(cos, sin, flip=True),
-            "not turned": lambda: x,
+            "not rotated": lambda: x,
             "tables ignored": lambda: turned(*reference.cos_sin(np.arange(5), 12, base)),
             "unit circle": lambda: turned(np.cos(angle), np.sin(angle)),
             "tables of one row": lambda: turned(cos[0], sin[0]),
@@ -207,7 +207,7 @@ def _rope(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the ot
             "from 1": lambda: (turned(q, start=1), turned(k, start=1)),
             "opposite": lambda: (turned(q, -1), turned(k, -1)),
             "sum of positions": lambda: (turned(q), turned(k, -1)),
-            "not turned": lambda: (q, k),
+            "not rotated": lambda: (q, k),
             "query for key": lambda: (q, turned(q, 2)),
             "query for key once": lambda: (q, turned(q)),
             "tables of the other layout": lambda: (printed(q), printed(k)),
@@ -257,7 +257,7 @@ def _emb(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the oth
         {
             "right": lambda: turned(cis),
             "opposite": lambda: turned(cis.conj()),
-            "not turned": lambda: (q, k),
+            "not rotated": lambda: (q, k),
         },
     )
 

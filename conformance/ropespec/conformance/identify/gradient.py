@@ -6,6 +6,7 @@ from ropespec.conformance.identify.model import Model
 from ropespec.conformance.identify.probe import Lost, Probe
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
 from ropespec.conformance.subject.session import (
+    NotClaimed,
     NotDifferentiable,
     SubjectCrashed,
     SubjectError,
@@ -32,7 +33,7 @@ def find_gradient(probe: Probe, dim: int, model: Model | None) -> str | None:
     shared = probe.manner.axes == "shd" or probe.manner.shared
     if not shared and _in_one_way(probe, dim, model, ragged=True) == "wrong":
         return "of one row"
-    has_strides = probe.session.profile.array != "jax"
+    has_strides = probe.session.profile.array != "jax" and probe.session.profile.strided
     return (
         "by strides"
         if has_strides and _in_one_way(probe, dim, model, strided=True) == "wrong"
@@ -62,6 +63,8 @@ def _in_one_way(
                 keywords=probe.keywords(),
                 strided=strided,
             )
+        except NotClaimed:
+            return None
         except NotDifferentiable:
             return None if probe.session.profile.array in ("numpy", "cupy") else "none"
         except (SubjectCrashed, SubjectTimeout) as error:

@@ -50,7 +50,7 @@ from ropespec.conformance.identify.probe import Lost, Probe
 from ropespec.conformance.identify.ranges import negative_positions, read_far
 from ropespec.conformance.identify.sentences import sentence
 from ropespec.conformance.identify.sources import Sources, find_sources
-from ropespec.conformance.profile import Profile
+from ropespec.conformance.profile import Profile, as_options
 from ropespec.conformance.subject.session import Session
 
 __all__ = ["identify"]
@@ -68,18 +68,24 @@ class _Notes:
     def add(self, name: Name, value: Any, certainty: float = 1.0) -> None:  # noqa: ANN401  # as Fact
         self.facts[name] = Fact(name, value, certainty, sentence(name, value, self.values()))
 
+    def tell(self, name: Name, value: Any, certainty: float = 1.0) -> None:  # noqa: ANN401  # as Fact
+        """Add what was found out; nothing if that is None."""
+        if value is not None:
+            self.add(name, value, certainty)
+
     def values(self) -> dict[Name, Any]:
         return {name: fact.value for name, fact in self.facts.items()}
 
 
-def identify(session: Session) -> Identification:
+def identify(session: Session, *, try_axes: bool = False) -> Identification:
     """Find out what a subject does from its inputs and outputs alone.
 
     Parameters
     ----------
     session : Session
-        The subject. Of its profile only `array`, `device` and the values of keywords are relied
-        on; `axes`, `head_dims`, `dtypes`, `max_position` and `base` say what is tried first.
+        The subject. It is called as its profile says; its layout and base are what is found out.
+    try_axes : bool
+        Whether it is called in other orders of axes and forms of positions, too.
 
     Returns
     -------
@@ -92,7 +98,7 @@ def identify(session: Session) -> Identification:
     with np.errstate(all="ignore"):
         try:
             if "apply_rotary" in session.offers:
-                calls = _rotation(session, notes)
+                calls = _rotation(session, notes, try_axes=try_axes)
             others = find_others(session)
             if others:
                 notes.add(Name.OTHERS, others)
@@ -111,40 +117,34 @@ def identify(session: Session) -> Identification:
     )
 
 
+_FOUND = ("array", "axes", "shared_positions", "base", "rotary_dim", "head_dims")
+
+
 def _stated(profile: Profile) -> str:
-    """Return the options for what is claimed and not asked of the subject, as it was given."""
-    usual = Profile(layouts=(False,))
-    words = [f"--dtype {dtype}" for dtype in profile.dtypes if profile.dtypes != usual.dtypes]
-    if profile.max_position != usual.max_position:
-        words.append(f"--max-position {profile.max_position}")
-    if profile.precision is not None:
-        words.append(f"--precision {profile.precision}")
-    if profile.device is not None:
-        words.append(f"--device {profile.device}")
-    return " ".join(words)
+    """Return the options for what is claimed and not found out."""
+    claims = {name: value for name, value in profile.as_dict().items() if name not in _FOUND}
+    return " ".join(as_options(claims, Profile(layouts=(False,)).as_dict()))
 
 
-def _rotation(session: Session, notes: _Notes) -> int:
-    calling = find_calling(session)
+def _rotation(session: Session, notes: _Notes, *, try_axes: bool) -> int:
+    calling = find_calling(session, try_axes=try_axes)
     probe = calling.probe
+    if calling.answer != "values":
+        _no_values(calling, notes)
+        return probe.calls
+    notes.add(Name.ANSWER, "values")
+    notes.add(Name.AXES, probe.manner.axes, 0.99 if calling.sure else 0.8)
+    notes.add(Name.AXES_TRIED, calling.tried)
+    shared = probe.manner.shared or probe.manner.axes == "shd"
+    notes.add(Name.POSITIONS, "(S,)" if shared else "(B, S)", 0.95)
+    only = calling.other_dim == calling.head_dim
+    notes.add(Name.HEAD_DIM, calling.head_dim, 0.6 if only else 0.99)
     try:
-        if calling.answer != "values":
-            _no_values(calling, notes)
-            return probe.calls
-        notes.add(Name.ANSWER, "values")
-        notes.add(Name.AXES, probe.manner.axes, 0.99 if len(calling.accepted) == 1 else 0.8)
-        notes.add(Name.AXES_ACCEPTED, calling.accepted)
-        shared = probe.manner.shared or probe.manner.axes == "shd"
-        notes.add(Name.POSITIONS, "(S,)" if shared else "(B, S)", 0.95)
-        only = calling.other_dim == calling.head_dim
-        notes.add(Name.HEAD_DIM, calling.head_dim, 0.6 if only else 0.99)
         _structure(calling, notes)
     finally:
-        if probe.written:
-            notes.add(Name.WRITES, tuple(sorted(probe.written)))
-        elif notes.facts[Name.ANSWER].value == "values":
-            notes.add(Name.WRITES, ())
-        notes.add(Name.ALIAS, probe.aliased)
+        notes.add(Name.WRITES, tuple(sorted(probe.written)))
+        if session.profile.array != "jax":  # which does not say where its arrays lie
+            notes.add(Name.ALIAS, probe.aliased)
     return probe.calls
 
 
@@ -152,8 +152,6 @@ def _no_values(calling: Calling, notes: _Notes) -> None:
     seen = calling.seen
     if calling.answer == "raises":
         notes.add(Name.ANSWER, f"raises {seen.error}"[:200])
-    elif calling.swapped:
-        notes.add(Name.ANSWER, "axes swapped")
     elif seen.shape:
         notes.add(Name.ANSWER, f"another shape: {seen.shape}")
     else:
@@ -233,7 +231,7 @@ def _note_channels(channels: Channels, notes: _Notes) -> None:
     where = "all" if all_turn else "first" if channels.start == 0 else "middle"
     if not all_turn and channels.start > 0 and end == channels.head_dim:
         where = "last"
-    notes.add(Name.TURNING_END, where)
+    notes.add(Name.ROTATED_END, where)
     notes.add(Name.TAIL, channels.tail)
 
 
@@ -381,19 +379,20 @@ def _note_digits(
     probe = reader.probe
     table = entry_grid(near)
     notes.add(Name.TABLE, table or "float32 or better", 0.9)
-    notes.add(Name.ARITHMETIC, classes.arithmetic(probe, model.channels.head_dim), 0.9)
+    notes.tell(Name.ARITHMETIC, classes.arithmetic(probe, model.channels.head_dim), 0.9)
     steady = reader.sources.tokens not in _UNSTEADY
     if steady and not table:
         left = state.after_other_dtype(probe, reader, model.channels, near, used)
         if left:
             notes.add(Name.HISTORY, left, 0.9)
     own = reader.sources.tokens in (Source.OWN, Source.ONE)
-    limit = probe.session.profile.max_position
+    claimed = probe.session.profile
+    limit = claimed.max_position
     far = None
     if own and ladder.exact is not None and angles.kind != "angles":
-        found = negative_positions(reader, model.channels, model.speed, model.offset)
-        if found is not None:
-            notes.add(Name.NEGATIVE, found, 0.95)
+        if claimed.negative_positions:
+            found = negative_positions(reader, model.channels, model.speed, model.offset)
+            notes.tell(Name.NEGATIVE, found, 0.95)
         far = read_far(reader, model.channels, model.speed, model.offset, limit)
         grid = (angles.kind, angles.dtype)
         if far is not None and far.policy == "rounded":
@@ -405,24 +404,26 @@ def _note_digits(
     elif ladder.exact is not None:
         notes.add(Name.ANGLES, (angles.kind, angles.dtype), 0.95)
     if own and Name.HISTORY not in notes.facts:
-        left = state.after_far(probe, reader, model.channels, near)
-        notes.add(Name.HISTORY, left or "none", 0.9)
+        notes.tell(Name.HISTORY, state.after_far(probe, reader, model.channels, near), 0.9)
     channels = model.channels
     straight = channels.pairing in _STRAIGHT and channels.start == 0 and not channels.permuted
     usual = ladder.exponent == USUAL and ladder.scale == 1.0 and not ladder.turned
     if straight and usual and own and model.offset == 0 and np.isfinite(ladder.base):
         sound = far is not None and far.policy in ("right", "fast")
         reach = min(far.limit if far is not None and sound else 200, limit)
-        notes.add(Name.PRECISION, classes.precision_classes(probe, model, ladder.base, reach), 0.9)
+        found_classes = classes.precision_classes(probe, model, ladder.base, reach)
+        notes.tell(Name.PRECISION, found_classes or None, 0.9)
 
 
 def _comparisons(calling: Calling, sources: Sources, model: Model | None, notes: _Notes) -> None:
     """What is told by comparing calls with calls."""
     probe, dim = calling.probe, calling.head_dim
+    claimed = probe.session.profile
     notes.add(Name.RESULT_DTYPE, contract.result_dtypes(probe, dim))
-    notes.add(Name.LINEAR, contract.linearity(probe, dim), 0.95)
-    notes.add(Name.STRIDES, contract.strides(probe, dim))
-    notes.add(Name.REACH, contract.reach(probe, dim))
+    notes.tell(Name.LINEAR, contract.linearity(probe, dim), 0.95)
+    if claimed.strided:
+        notes.tell(Name.STRIDES, contract.strides(probe, dim))
+    notes.tell(Name.REACH, contract.reach(probe, dim))
     notes.add(
         Name.PATHS,
         tuple(
@@ -430,15 +431,13 @@ def _comparisons(calling: Calling, sources: Sources, model: Model | None, notes:
         ),
         0.95,
     )
-    contained = contract.containment(probe, dim, model)
-    if contained is not None:
-        notes.add(Name.CONTAINMENT, contained)
-    notes.add(Name.EMPTY, contract.empty(probe, dim))
+    notes.tell(Name.CONTAINMENT, contract.containment(probe, dim, model))
+    if claimed.empty:
+        notes.tell(Name.EMPTY, contract.empty(probe, dim))
     notes.add(Name.FLAGS, contract.ignored_keywords(probe, dim))
     if model is not None and notes.values().get(Name.POSITION_SCALE) == 2.0:
         twice = classes.stored_twice(probe, model)
         if twice is not None:
             notes.add(Name.STORES, "two" if twice else "one", 0.8)
-    gradient = find_gradient(probe, dim, model)
-    if gradient is not None:
-        notes.add(Name.GRADIENT, gradient, 0.95)
+    if claimed.gradients:
+        notes.tell(Name.GRADIENT, find_gradient(probe, dim, model), 0.95)

@@ -268,7 +268,7 @@ def _projection(session: Session, name: str, base: float) -> str:
     plain = np.einsum("bsi,hdi->bshd", x.astype(np.float64), weight.astype(np.float64))
     at = positions.astype(np.float64)
     turned = {
-        "turned": lambda: _turn(plain, at, base, interleaved=layout),
+        "rotated": lambda: _turn(plain, at, base, interleaved=layout),
         "opposite": lambda: _turn(plain, -at, base, interleaved=layout),
         "other pairing": lambda: _turn(plain, at, base, interleaved=not layout),
         "from 1": lambda: _turn(plain, at + 1, base, interleaved=layout),
@@ -277,9 +277,9 @@ def _projection(session: Session, name: str, base: float) -> str:
     }
     if name == "project_value":
         counted = np.broadcast_to(np.arange(5.0), (2, 5))
-        turned["turned"] = lambda: _turn(plain, counted, base, interleaved=layout)
+        turned["rotated"] = lambda: _turn(plain, counted, base, interleaved=layout)
     word = _match(got[0], turned)
-    expected = "plain" if name == "project_value" else "turned"
+    expected = "plain" if name == "project_value" else "rotated"
     return "right" if word == expected else word
 
 

@@ -10,7 +10,7 @@ from ropespec.conformance.identify.calling import constant
 from ropespec.conformance.identify.facts import Block, Source
 from ropespec.conformance.identify.model import Model, explain
 from ropespec.conformance.identify.operator import Blocks, Reader, read_blocks
-from ropespec.conformance.identify.probe import Probe
+from ropespec.conformance.identify.probe import Probe, Seen
 from ropespec.conformance.identify.sources import Sources
 
 __all__ = ["Path", "find_paths", "tolerance_of"]
@@ -50,7 +50,7 @@ class Path:
     which : str
         `all` rows of the batch, all but the `first`, or `some`.
     what : str
-        As `explain` says it; `raises` if it raised.
+        As `explain` says it, or what came instead of numbers, as `Seen.fault` says.
     """
 
     name: str
@@ -78,7 +78,7 @@ def find_paths(probe: Probe, dim: int, sources: Sources, model: Model | None) ->
         positions = np.broadcast_to(positions[:1], positions.shape).copy()
     whole = probe.rotate(x, positions)
     if whole.y is None:
-        return (Path("four rows", "all", "raises"),)
+        return (Path("four rows", "all", whole.fault),) if whole.fault else ()
     if (run := _ends(probe, dim, model)) is not None:
         return (run,)  # any part may happen to have such ends
     found = _compared(probe, model, sources, x, positions, whole.y)
@@ -103,7 +103,7 @@ def _compared(
             continue  # told by its parts
         part = probe.rotate(x[:b, :s, :h], positions[:b, :s])
         path = _compare(
-            name, part.y, whole[:b, :s, :h], x[:b, :s, :h], positions[:b, :s], probe, model
+            name, part, whole[:b, :s, :h], x[:b, :s, :h], positions[:b, :s], probe, model
         )
         if name == "S=1" and path is not None and (path.which, path.what) == ("all", "other"):
             path = replace(path, what=_frequencies(probe, sources, model))
@@ -117,8 +117,8 @@ def _dtypes(
     """Compare a call with the same in each other dtype that is claimed."""
     found = []
     for dtype in probe.session.profile.dtypes:
-        typed = None if dtype == probe.dtype else probe.rotate(x, positions, dtype=dtype).y
-        if typed is not None:
+        typed = None if dtype == probe.dtype else probe.rotate(x, positions, dtype=dtype)
+        if typed is not None and typed.y is not None:
             found.append(_compare(dtype, typed, whole, x, positions, probe, model, dtype))
     return found
 
@@ -164,10 +164,8 @@ def _long(probe: Probe, dim: int, model: Model | None) -> Path | None:
     positions = np.arange(dim + 1)[None]
     longer, square = probe.rotate(x, positions), probe.rotate(x[:, :dim], positions[:, :dim])
     if longer.y is None:
-        return Path("S>D", "all", "raises")
-    return _compare(
-        "S=D", square.y, longer.y[:, :dim], x[:, :dim], positions[:, :dim], probe, model
-    )
+        return Path("S>D", "all", longer.fault) if longer.fault else None
+    return _compare("S=D", square, longer.y[:, :dim], x[:, :dim], positions[:, :dim], probe, model)
 
 
 def _ends(probe: Probe, dim: int, model: Model | None) -> Path | None:
@@ -175,11 +173,11 @@ def _ends(probe: Probe, dim: int, model: Model | None) -> Path | None:
     x = np.random.default_rng(61).standard_normal((1, 7, 2, dim))
     for where in ((20, 3, 14, 7, 11, 25, 2), (8, 9, 19, 4, 23, 6, 15)):
         positions = np.array([where])
-        row, longer = probe.rotate(x[:, :6], positions[:, :6]).y, probe.rotate(x, positions).y
-        if row is None or longer is None:
+        row, longer = probe.rotate(x[:, :6], positions[:, :6]), probe.rotate(x, positions)
+        if row.y is None or longer.y is None:
             return None
         name = "ends of a run"
-        path = _compare(name, row, longer[:, :6], x[:, :6], positions[:, :6], probe, model)
+        path = _compare(name, row, longer.y[:, :6], x[:, :6], positions[:, :6], probe, model)
         if path is not None and path.what in ("from the first", "not a number"):
             return path
     return None
@@ -219,31 +217,32 @@ def _many(probe: Probe, dim: int, model: Model | None) -> list[Path | None]:
     if any(part is None for part in parts):
         return []
     few = np.concatenate([part for part in parts if part is not None])
-    line = probe.rotate(x.reshape(1, -1, 2, dim), positions.reshape(1, -1)).y
-    rows = probe.rotate(x, positions).y
+    line = probe.rotate(x.reshape(1, -1, 2, dim), positions.reshape(1, -1))
+    rows = probe.rotate(x, positions)
     late = _beyond(probe, "B", rows, few)
     if late is not None and late.what == "other":
         late = _compare(late.name, rows, few, x, positions, probe, model)
     found = [_beyond(probe, "S", line, few.reshape(1, -1, 2, dim)), late]
     if found == [None, None]:
-        lines = probe.rotate(x.reshape(_BATCH, -1, 2, dim), positions.reshape(_BATCH, -1)).y
+        lines = probe.rotate(x.reshape(_BATCH, -1, 2, dim), positions.reshape(_BATCH, -1))
         found = [_beyond(probe, "S", lines, few.reshape(_BATCH, -1, 2, dim))]
     heads = x[:_BATCH, :1].reshape(1, 1, -1, dim)  # all tokens of one position, as heads
     wide = np.tile(heads, (1, _SEQ, 8, 1))[:, :, :_MANY_HEADS]
     where = positions[:1]
     narrow = probe.rotate(wide[:, :, : heads.shape[2]], where).y
-    much = probe.rotate(wide, where).y
+    much = probe.rotate(wide, where)
     if narrow is not None:
         found.append(_beyond(probe, "H", much, np.tile(narrow, (1, 1, 8, 1))[:, :, :_MANY_HEADS]))
     return found
 
 
-def _beyond(probe: Probe, axis: str, got: Float | None, right: Float) -> Path | None:
+def _beyond(probe: Probe, axis: str, seen: Seen, right: Float) -> Path | None:
     """Look along an axis for the first place that comes out otherwise in a large call."""
     along = "BSH".index(axis)
     name = f"{axis}={right.shape[along]}"
+    got = seen.y
     if got is None:
-        return Path(name, "all", "raises")
+        return Path(name, "all", seen.fault) if seen.fault else None
     other = tuple(k for k in range(4) if k != along)
     limit = tolerance_of(probe.dtype) * np.abs(right).max()
     off = ~(np.abs(got - right).max(axis=other) <= limit)
@@ -273,7 +272,7 @@ def _grid(probe: Probe) -> list[Path | None]:
 
 def _compare(
     name: str,
-    got: Float | None,
+    seen: Seen,
     expected: Float,
     x: Float,
     positions: NDArray[np.integer],
@@ -281,8 +280,9 @@ def _compare(
     model: Model | None,
     dtype: str | None = None,
 ) -> Path | None:
+    got = seen.y
     if got is None:
-        return Path(name, "all", "raises")
+        return Path(name, "all", seen.fault) if seen.fault else None
     tolerance = max(tolerance_of(probe.dtype), tolerance_of(dtype or probe.dtype))
     with np.errstate(invalid="ignore"):
         off = np.abs(got - expected).max(axis=(1, 2, 3))

@@ -10,6 +10,7 @@ from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
 from ropespec.conformance.subject.session import (
+    NotClaimed,
     Session,
     SubjectCrashed,
     SubjectError,
@@ -60,12 +61,29 @@ class Seen:
         Its shape as it came, in the subject's order.
     error : str
         What it raised.
+    sent : tuple of int
+        The shape of x as it was sent.
     """
 
     y: NDArray[np.float64] | None
     dtype: str = ""
     shape: tuple[int, ...] = ()
     error: str = ""
+    sent: tuple[int, ...] = ()
+
+    @property
+    def fault(self) -> str:
+        """What came instead of an array like x; empty if that came, or nothing was asked."""
+        if self.y is not None or not (self.error or self.dtype):
+            return ""
+        if self.error:
+            return "raises"
+        if not self.shape:
+            return "no array"
+        if self.shape == self.sent:
+            return "complex"
+        same = sorted(self.shape) == sorted(self.sent)
+        return "axes swapped" if same else "another shape"
 
 
 @dataclass(slots=True)
@@ -86,6 +104,8 @@ class Probe:
         Arguments that a call has changed.
     aliased : bool
         Whether a result shared memory with an argument.
+    seen : Seen
+        What the last call came to.
     """
 
     session: Session
@@ -94,6 +114,7 @@ class Probe:
     calls: int = 0
     written: set[str] = field(default_factory=set)
     aliased: bool = False
+    seen: Seen = Seen(None)
 
     @property
     def profile(self) -> Profile:
@@ -142,19 +163,43 @@ class Probe:
         Lost
             If the subject crashed or hung.
         """
-        typed = x.astype(numpy_dtype(dtype or self.dtype))
-        given = self.keywords() | keywords
+        self.seen = self._rotated(
+            x.astype(numpy_dtype(dtype or self.dtype)), positions, strided=strided, **keywords
+        )
+        return self.seen
+
+    def _rotated(
+        self,
+        typed: NDArray[Any],
+        positions: NDArray[np.integer],
+        *,
+        strided: bool,
+        **keywords: Any,  # noqa: ANN401  # as in rotate
+    ) -> Seen:
+        given, many = self.keywords() | keywords, len(typed)
+        most = self._rows_at_once(positions)
+        if not most:
+            return Seen(None)
+        if many <= most:
+            return self._call(typed, positions, given, strided=strided)
+        parts = [
+            self._call(typed[b : b + most], positions[b : b + most], given, strided=strided)
+            for b in range(0, many, most)
+        ]
+        bad = next((part for part in parts if part.y is None), None)
+        if bad is not None:
+            return bad
+        return replace(parts[0], y=np.concatenate([part.y for part in parts if part.y is not None]))
+
+    def _rows_at_once(self, positions: NDArray[np.integer]) -> int:
+        """Return how many rows one call can have; none if a row is longer than is claimed."""
         ragged = len(positions) > 1 and bool(np.any(positions != positions[:1]))
         if self.manner.axes == "shd" or (self.manner.shared and ragged):
-            rows = [
-                self._call(typed[b : b + 1], positions[b : b + 1], given, strided=strided)
-                for b in range(len(typed))
-            ]
-            bad = next((row for row in rows if row.y is None), None)
-            if bad is not None or not rows:
-                return bad or Seen(None, error="no rows")
-            return replace(rows[0], y=np.concatenate([row.y for row in rows if row.y is not None]))
-        return self._call(typed, positions, given, strided=strided)
+            most = min(len(positions), 1)
+        else:
+            most = max(len(positions), 1)
+        tokens = self.session.profile.max_tokens
+        return most if tokens is None else min(most, tokens // max(positions.shape[1], 1))
 
     def _call(
         self,
@@ -171,6 +216,8 @@ class Probe:
             reply = self.session.call(
                 "apply_rotary", [sent, where], keywords=keywords, strided=strided
             )
+        except NotClaimed:
+            return Seen(None)
         except (SubjectCrashed, SubjectTimeout) as error:
             answer = "timeout" if isinstance(error, SubjectTimeout) else "crash"
             raise Lost(answer, error.message) from error
@@ -185,6 +232,6 @@ class Probe:
             return Seen(None, ", ".join(reply.dtypes) or "nothing")
         got = reply.values[0]
         if got.shape != sent.shape or got.dtype.kind == "c":
-            return Seen(None, reply.dtypes[0], got.shape)
+            return Seen(None, reply.dtypes[0], got.shape, sent=sent.shape)
         y = from_subject(got, self.profile).astype(np.float64)
-        return Seen(y, reply.dtypes[0], got.shape)
+        return Seen(y, reply.dtypes[0], got.shape, sent=sent.shape)

@@ -72,7 +72,7 @@ def read_far(
         return None
     blocks = read_blocks(reader, channels, places)
     if blocks is None:
-        return _refused(reader, channels, places)
+        return _refused(reader, channels, places) if reader.probe.seen.error else None
     found = _lengths(blocks, speed, offset) or _policy(blocks, speed, offset)
     if found.policy in ("right", "fast", "rounded"):
         bits = _bits(reader, channels, largest) if found.policy == "right" else 0
@@ -208,10 +208,10 @@ def _refused(reader: Reader, channels: Channels, places: tuple[int, ...]) -> Far
 def negative_positions(
     reader: Reader, channels: Channels, speed: Float, offset: float
 ) -> str | None:
-    """Return `right`, `clamped`, `absolute`, `zeroed`, `raises` or `other`."""
+    """Return `right`, `clamped`, `absolute`, `zeroed`, `raises` or `other`; None if unknown."""
     blocks = read_blocks(reader, channels, (-1, -2, -17, -100))
     if blocks is None:
-        return "raises"
+        return "raises" if reader.probe.seen.error else None
     if (np.abs(blocks.matrix).max(axis=(1, 2, 3)) < 1e-6).any():
         return "zeroed"
     where = blocks.positions.astype(np.float64)

@@ -80,12 +80,12 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
             masked(scores(turn(q, 1.0, other=True), turn(k, 1.0, other=True)))
         ),
         "twice": lambda: out(masked(scores(turn(q, 2.0), turn(k, 2.0)))),
-        "not turned": lambda: out(masked(scores(q, k))),
-        "query not turned": lambda: out(masked(scores(q, turn(k, 1.0)))),
-        "key not turned": lambda: out(masked(scores(turn(q, 1.0), k))),
+        "not rotated": lambda: out(masked(scores(q, k))),
+        "query not rotated": lambda: out(masked(scores(q, turn(k, 1.0)))),
+        "key not rotated": lambda: out(masked(scores(turn(q, 1.0), k))),
         "query for key": lambda: out(masked(scores(q, turn(q, 2.0)))),
         "query for key once": lambda: out(masked(scores(turn(q, 1.0), turn(q, 1.0)))),
-        "values turned": lambda: out(masked(plain()), turn(v, 1.0)),
+        "values rotated": lambda: out(masked(plain()), turn(v, 1.0)),
         "empty row: mean": lambda: out(_softmax(np.where(mask, plain(), -1e9))),
         "empty row: not a number": lambda: _not_a_number(out(masked(plain())), mask),
     }

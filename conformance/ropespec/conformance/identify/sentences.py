@@ -65,7 +65,7 @@ _RULES = {
 }
 _HISTORIES = {
     "none": "Earlier calls leave nothing behind that shows.",
-    "turned again": "A call that is repeated is rotated by twice the angle.",
+    "rotated again": "A call that is repeated is rotated by twice the angle.",
     "offset grows": "A call that is repeated goes on counting positions.",
     "differs": "The same call gives another result the second time.",
     "first width": "The frequencies of the first head_dim may be kept for all others.",
@@ -100,6 +100,13 @@ _CONTAINMENTS = {
     "raises": "NaN raises.",
     "lost": "NaN or infinity comes back as a number.",
 }
+_FAULTS = {
+    "raises": "it raises",
+    "axes swapped": "the result has its axes in another order",
+    "another shape": "the result has another shape",
+    "no array": "the result is no array",
+    "complex": "the result is complex",
+}
 _GRADIENTS = {
     "right": "The gradient with respect to x is right.",
     "wrong": "The gradient with respect to x is wrong.",
@@ -124,6 +131,8 @@ def _source(value: Source, what: str) -> str:
 def _answer(value: Any) -> str:  # noqa: ANN401  # as Fact.value
     if value == "values":
         return "It answers with an array like x."
+    if value == "timeout":
+        return "A call did not come to an end in time, and nothing was asked after it."
     return f"It {value}." if value.startswith("raises") else f"It answers with {value}."
 
 
@@ -136,10 +145,10 @@ def _axes(value: Any) -> str:  # noqa: ANN401  # as Fact.value
     return f"x is ({', '.join(names[letter] for letter in str(value))})."
 
 
-def _accepted(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _tried(value: Any) -> str:  # noqa: ANN401  # as Fact.value
     if len(value) == 1:
-        return "Of the orders of axes that were tried it takes no other."
-    return f"It takes x in these orders of axes: {', '.join(value)}."
+        return f"No order of axes but {value[0]} was tried."
+    return f"These orders of axes were tried: {', '.join(value)}."
 
 
 def _positions(value: Any) -> str:  # noqa: ANN401  # as Fact.value
@@ -221,7 +230,11 @@ def _classes(value: Any) -> str:  # noqa: ANN401  # as Fact.value
 def _paths(value: Any) -> str:  # noqa: ANN401  # as Fact.value
     if not value:
         return "Rows, tokens and heads come out alone as they do together."
-    return "; ".join(f"{name}: {which} come out otherwise ({what})" for name, which, what in value)
+    return "; ".join(f"{name}: {_path(which, what)}" for name, which, what in value) + "."
+
+
+def _path(which: str, what: str) -> str:
+    return _FAULTS.get(what, f"{which} come out otherwise ({what})")
 
 
 def _history(value: Any) -> str:  # noqa: ANN401  # as Fact.value
@@ -242,14 +255,14 @@ def _flags(value: Any) -> str:  # noqa: ANN401  # as Fact.value
 _SENTENCES: Mapping[Name, Callable[[Any], str]] = {
     Name.ANSWER: _answer,
     Name.AXES: _axes,
-    Name.AXES_ACCEPTED: _accepted,
+    Name.AXES_TRIED: _tried,
     Name.POSITIONS: _positions,
     Name.HEAD_DIM: lambda v: f"All this was measured at head_dim {v}.",
     Name.PAIRING: lambda v: _PAIRINGS[v],
     Name.BLOCK: lambda v: _BLOCKS[v],
     Name.DIRECTION: _direction,
     Name.ROTARY_DIM: lambda v: f"{v} components are rotated.",
-    Name.TURNING_END: _told(_ENDS, "The components that are rotated"),
+    Name.ROTATED_END: _told(_ENDS, "The components that are rotated"),
     Name.TAIL: _told(_TAILS, "The components that are not rotated"),
     Name.ROTARY_RULE: _told(_RULES, "How many are rotated at another head_dim"),
     Name.BASE: lambda v: f"The frequencies are {v:.6g}^(-2i/rotary_dim).",
@@ -274,7 +287,7 @@ _SENTENCES: Mapping[Name, Callable[[Any], str]] = {
     Name.NEGATIVE: _told(_NEGATIVES, "Positions below zero"),
     Name.LARGEST: _largest,
     Name.ANGLES: _angles,
-    Name.TABLE: lambda v: f"cos and sin are held in {v}.",
+    Name.TABLE: lambda v: f"Outside half precision, cos and sin are held in {v}.",
     Name.ARITHMETIC: _arithmetic,
     Name.PRECISION: _classes,
     Name.RESULT_DTYPE: lambda v: "; ".join(f"{given} gives {got}" for given, got in v) + ".",

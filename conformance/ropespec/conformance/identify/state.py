@@ -30,8 +30,9 @@ _OTHER = {"float32": ("bfloat16", "float16"), "float64": ("float32",)}
 
 
 def _others(probe: Probe) -> tuple[str, ...]:
-    """Return coarser dtypes to call with; one for a compiler that pays for each."""
-    found = _OTHER.get(probe.dtype, ())
+    """Return coarser dtypes that are claimed; one for a compiler that pays for each."""
+    claimed = probe.session.profile.dtypes
+    found = tuple(dtype for dtype in _OTHER.get(probe.dtype, ()) if dtype in claimed)
     return found[:1] if probe.session.profile.array == "jax" else found
 
 
@@ -57,7 +58,7 @@ def after_other_dtype(
                 return None
             again = read_blocks(reader, channels, fresh)
             if again is None:
-                return "other"
+                return None
             known = again.matrix[: len(near)]
             if np.abs(known - before.matrix).max() > 1e-4:
                 coarse = on_grid(again.matrix[..., 0].ravel())
@@ -114,7 +115,7 @@ def follows_first_width(reader: Reader, other: Channels) -> bool | None:
 
 
 def repeated(probe: Probe, dim: int) -> str | None:
-    """Return what a repeated call shows: `offset grows`, `turned again`, `differs`, or None."""
+    """Return what a repeated call shows: `offset grows`, `rotated again`, `differs`, or None."""
     count = 48
     x = constant((1, count, 2, dim), seed=3)
     where = np.arange(count)[None]
@@ -122,7 +123,7 @@ def repeated(probe: Probe, dim: int) -> str | None:
     if one is None or two is None or np.abs(one - two).max() < 1e-5:
         return None
     if np.abs(two[:, : count // 2] - one[:, ::2]).max() < 1e-3:
-        return "turned again"
+        return "rotated again"
     for k in range(1, count - 4):
         ahead = np.abs(two[:, :-k] - one[:, k:]).max()
         back = np.abs(two[:, k:] - one[:, :-k]).max()
@@ -171,16 +172,19 @@ def baked_length(probe: Probe, dim: int) -> str | None:
 
 
 def after_far(probe: Probe, reader: Reader, channels: Channels, before: Blocks) -> str | None:
-    """Return what far positions and a long sequence leave: `frequencies`, `other`, or None."""
+    """Return what far positions and a long sequence leave: `frequencies`, `other` or `none`.
+
+    None if the calls after them give no numbers.
+    """
     dim = channels.head_dim
     longest = min(4100, probe.session.profile.max_position)
     long = np.ones((1, longest, 1, dim))
     probe.rotate(long, np.arange(longest)[None])
     again = read_blocks(reader, channels, tuple(int(p) for p in before.positions))
     if again is None:
-        return "other"
-    if np.abs(again.matrix - before.matrix).max() <= 1e-4:
         return None
+    if np.abs(again.matrix - before.matrix).max() <= 1e-4:
+        return "none"
     start = np.abs(again.angle[0] - before.angle[0]).max() < 1e-3
     first = np.abs(again.angle[1] - before.angle[1])
     return "frequencies" if start and first[0] < 1e-3 < first.max() else "other"

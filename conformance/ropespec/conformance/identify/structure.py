@@ -11,10 +11,9 @@ __all__ = ["FINAL", "RULES", "Rule", "proportional"]
 def answer(view: View) -> Iterator[Diagnosis]:
     """No result to look at."""
     said = view.value(Name.ANSWER)
-    if said in (None, "values"):
-        return
-    words = {"axes swapped": "X4", "timeout": "it hangs", "crash": "it crashes"}
-    words |= {"not a number": "not a number"}
+    if said in (None, "values") or (said == "timeout" and not view.found.is_nothing):
+        return  # a single call may take too long, and nothing hangs
+    words = {"timeout": "it hangs", "crash": "it crashes", "not a number": "not a number"}
     if said in words:
         yield named(words[said], 0.9)
     elif said.startswith("another shape"):
@@ -54,7 +53,7 @@ _TOKENS = {
     Source.LOCAL: ("local positions", 0.95),
     Source.MOVED: ("positions not reordered", 0.9),
     Source.LEFT: ("tokens left out", 0.8),
-    Source.TAKEN: ("turned by the position of another", 0.9),
+    Source.TAKEN: ("rotated by the position of another", 0.9),
 }
 
 
@@ -65,7 +64,7 @@ def sources(view: View) -> Iterator[Diagnosis]:
         yield named(*_TOKENS[tokens])
     plain = tokens is Source.OWN and view.value(Name.PAIRING) is not Pairing.CROSSING_HEADS
     if plain and view.value(Name.HEADS) == "differ":
-        yield named("heads turned differently", 0.7)
+        yield named("heads rotated differently", 0.7)
     if rows is Source.ROW:
         yield named("B5", 0.95)
     elif rows is Source.LARGEST:
@@ -110,7 +109,7 @@ def block(view: View) -> Iterator[Diagnosis]:
         case Block.UNEQUAL:
             yield named("L2", 0.9)
         case Block.PARTLY:
-            yield named("some pairs turned otherwise", 0.8)
+            yield named("some pairs rotated otherwise", 0.8)
         case _:
             pass
     if view.value(Name.DIRECTION) == "clockwise":
@@ -126,7 +125,7 @@ def width(view: View) -> Iterator[Diagnosis]:
     asked = view.claimed.rotary_dim
     if view.value(Name.PAIRING) is Pairing.OTHER and asked is not None:
         if turning == 1 << (asked - 1).bit_length() != asked:
-            yield named("R6", 0.85, f"{turning} of {dim} turn, {asked} claimed")
+            yield named("R6", 0.85, f"{turning} of {dim} are rotated, {asked} claimed")
         return
     if turning is None or unread or proportional(view):
         return
@@ -139,13 +138,13 @@ def width(view: View) -> Iterator[Diagnosis]:
         yield named("R9", 0.9, "the tail is zero")
     if view.value(Name.TAIL) == "scaled":
         yield named("tail scaled", 0.9)
-    if view.value(Name.TURNING_END) in ("last", "middle"):
-        yield named("R9", 0.9, f"the {view.value(Name.TURNING_END)} components turn")
+    if view.value(Name.ROTATED_END) in ("last", "middle"):
+        yield named("R9", 0.9, f"the {view.value(Name.ROTATED_END)} components are rotated")
     if turning == claimed:
         return
     if view.value(Name.PAIRING) is Pairing.HALF_OF_HEAD and turning <= claimed:
         return
-    detail = f"{turning} of {dim} turn, {claimed} claimed"
+    detail = f"{turning} of {dim} are rotated, {claimed} claimed"
     yield from _amount(turning, claimed, dim, detail)
 
 

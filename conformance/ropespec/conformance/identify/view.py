@@ -30,6 +30,8 @@ class View:
         Ids of checks in which it raised: evidence that it raises there, and of nothing else.
     stateful : bool
         Whether a check has shown that calls depend on the calls before them.
+    telling : frozenset of str
+        Those of `failed` that point at one mistake.
     """
 
     found: Identification
@@ -37,6 +39,7 @@ class View:
     failed: frozenset[str]
     raised: frozenset[str] = frozenset()
     stateful: bool = False
+    telling: frozenset[str] = frozenset()
 
     def value(self, name: Name) -> Any:  # noqa: ANN401  # as Fact.value
         """Return the value of a fact, or None."""

@@ -1,6 +1,7 @@
 """What can become of a call to a subject, other than a reply."""
 
 __all__ = [
+    "NotClaimed",
     "NotDifferentiable",
     "NotPossible",
     "SubjectCrashed",
@@ -12,7 +13,17 @@ __all__ = [
 
 
 class TargetUnusable(Exception):  # noqa: N818  # named for what is said of the target
-    """The target cannot be loaded, or not with the profile asked for; one line for the user."""
+    """The target cannot be loaded, or not with the profile asked for; one line for the user.
+
+    Attributes
+    ----------
+    remedy : str
+        What to do about it, on lines of their own; may be empty.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 class SubjectError(Exception):
@@ -95,3 +106,7 @@ class NotDifferentiable(SubjectError):  # noqa: N818  # as SubjectRaised
 
 class NotPossible(SubjectError):  # noqa: N818  # as SubjectRaised
     """A transform that the framework or the subject refuses; a refusal is no wrong number."""
+
+
+class NotClaimed(NotPossible):
+    """A call that the profile leaves out; nothing was asked."""

@@ -41,8 +41,9 @@ class _Jax:
     def compiled(self, request: Request) -> Sequence[Array]:
         key = (request.function, json.dumps(request.named, sort_keys=True))
         if key not in self._compiled:
-            self._compiled[key] = jax.jit(functools.partial(_both, request.function, request.named))
-        found: Sequence[Array] = self._compiled[key](*request.given, request.extra[0])
+            traced = functools.partial(_both, request.function, request.named)
+            self._compiled[key] = jax.jit(traced)
+        found: Sequence[Array] = self._compiled[key](request.given, request.extra)
         return found
 
     def constants(self, request: Request) -> Sequence[Array]:
@@ -66,12 +67,16 @@ class _Jax:
         raise NotPossible("JAX arrays are not written to")
 
 
-def _both(function: Callable[..., Any], named: dict[str, Any], *arrays: Array) -> Sequence[Array]:
-    """Return f(x), and J^T c where there is one; c comes last."""
-    x, *rest = arrays[:-1]
+def _both(
+    function: Callable[..., Any], named: dict[str, Any], given: Sequence[Array], c: Sequence[Array]
+) -> Sequence[Array]:
+    """Return f(x), and J^T c where there is one."""
+    x, *rest = given
     y = function(x, *rest, **named)
+    if not c:
+        return (y,)
     try:
-        back = jax.vjp(lambda x: function(x, *rest, **named), x)[1](arrays[-1])[0]
+        back = jax.vjp(lambda x: function(x, *rest, **named), x)[1](c[0])[0]
     except Exception:  # noqa: BLE001  # the gradient is the business of ROT-20
         return (y,)
     return y, back

@@ -9,6 +9,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from ropespec.conformance.subject import checked
+from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.errors import SubjectError, SubjectRaised, TargetUnusable
 from ropespec.conformance.subject.frames import Frame
 from ropespec.conformance.subject.limits import allowance
@@ -159,8 +160,13 @@ class _Offering:
     def of(cls, target: str, frame: Frame) -> "_Offering":
         answer = frame.header
         require_done(target, answer)
+        binding = Binding.of(answer.get("binding"))
         offers = {
-            checked.text(name, "name"): Offer(name, frozenset(checked.texts(words, "keywords")))
+            checked.text(name, "name"): Offer(
+                name,
+                frozenset(checked.texts(words, "keywords")),
+                binding if name == "apply_rotary" else PLAIN,
+            )
             for name, words in checked.mapping(answer.get("offers"), "offers").items()
         }
         profile = answer.get("profile")

@@ -20,6 +20,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ropespec.conformance.subject import checked
+from ropespec.conformance.subject.binding import PLAIN, Binding, binding_of, parameters_of
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.frames import FrameError
 from ropespec.conformance.subject.frameworks import INSTALL, not_installed, shadowed
@@ -39,6 +40,8 @@ DEVICE = "device"
 """The argument that says where a table shall lie, which document 004 prints."""
 
 VJP = "apply_rotary_vjp"
+_ROTATION = "apply_rotary"
+_KNOWN = (*KEYWORDS, OUT, DEVICE)
 _MOST_CLAIMS = 100
 _NAMES = (*(name for names in FUNCTIONS.values() for name in names), VJP)
 
@@ -57,12 +60,15 @@ class Found:
         Its `PROFILE`, as JSON values.
     root : str
         The file or the folder of the package it lies in.
+    binding : Binding
+        How its `apply_rotary` takes x and positions.
     """
 
     functions: Mapping[str, Callable[..., Any]]
     keywords: Mapping[str, list[str]]
     profile: dict[str, Any] | None
     root: str
+    binding: Binding
 
 
 def find(target: Target) -> Found:
@@ -77,19 +83,25 @@ def find(target: Target) -> Found:
     holders: list[object] = [module]
     for name in target.attribute.split(".") if target.attribute else ():
         holders.append(_attribute(holders[-1], name, target))
-    found = holders[-1]
+    found, callee = holders[-1], target.attribute
     if inspect.isclass(found):
-        found = _instance(found, target)
+        found, callee = _instance(found, target), f"{callee}()"
         holders.append(found)
     functions = {name: getattr(found, name) for name in _NAMES if _offers(found, name)}
     if functions:
         keywords = {name: keywords_of(item, bare=False) for name, item in functions.items()}
+        callee = ".".join(filter(None, (callee, _ROTATION)))
     elif callable(found):
-        functions = {"apply_rotary": found}
-        keywords = {"apply_rotary": keywords_of(found, bare=True)}
+        functions = {_ROTATION: found}
+        keywords = {_ROTATION: keywords_of(found, bare=True)}
     else:
         raise TargetUnusable(_nothing(found, target))
-    return Found(functions, keywords, _profile(holders, target), root)
+    binding = PLAIN
+    if _ROTATION in functions:
+        rotation = functions[_ROTATION]
+        binding = binding_of(rotation, _KNOWN, callee)
+        functions[_ROTATION] = binding.bound(rotation)
+    return Found(functions, keywords, _profile(holders, target), root, binding)
 
 
 def _offers(found: object, name: str) -> bool:
@@ -244,19 +256,12 @@ def keywords_of(function: Callable[..., Any], *, bare: bool) -> list[str]:
     bare : bool
         Whether it is a bare rotation, of which nothing is assumed that its signature does not say.
     """
-    # A torch.nn.Module is called through a wrapper that takes anything.
-    forward = getattr(function, "forward", None)
-    try:
-        parameters = inspect.signature(forward if callable(forward) else function).parameters
-    except (ValueError, TypeError):
+    parameters = parameters_of(function)
+    if parameters is None:
         return [] if bare else list(KEYWORDS)
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     takes_any = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values())
-    named = [
-        name
-        for name in (*KEYWORDS, OUT, DEVICE)
-        if name in parameters and parameters[name].kind in kinds
-    ]
+    named = [name for name in _KNOWN if name in parameters and parameters[name].kind in kinds]
     if takes_any and not bare:
         return [*KEYWORDS, *(name for name in named if name not in KEYWORDS)]
     return named
@@ -300,6 +305,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever a user writes into a 
         return value
     if isinstance(value, (list, tuple, range)):
         return [_plain(item) for item in islice(value, checked.LONGEST + 1)]
+    if isinstance(value, Mapping):  # waivers
+        return {str(name): _plain(value[name]) for name in islice(value, checked.LONGEST + 1)}
     if isinstance(value, (set, frozenset)):
         return sorted((_plain(item) for item in value), key=str)
     if isinstance(value, type):

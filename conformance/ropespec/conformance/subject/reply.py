@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.checked import flags, mapping, number, rows, text
 from ropespec.conformance.subject.frames import DTYPES, Frame, FrameError
 
@@ -23,10 +24,13 @@ class Offer:
         Its name in the API.
     keywords : frozenset of str
         Those of `interleaved`, `base`, `rotary_dim`, `out` and `device` that it takes.
+    binding : Binding
+        How it takes x and positions, if it is `apply_rotary`.
     """
 
     name: str
     keywords: frozenset[str]
+    binding: Binding = PLAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,20 @@
 """A session with a subject: the parent's side, and all that the checks need to know.
 
-A call either returns a `Reply` or raises a `SubjectError`. After a crash or a timeout the next
-call runs in a fresh worker.
+A call either returns a `Reply` or raises a `SubjectError`; one that the profile leaves out is not
+made. After a crash or a timeout the next call runs in a fresh worker.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.subject.claimed import require_claimed
 from ropespec.conformance.subject.errors import (
+    NotClaimed,
     NotDifferentiable,
     NotPossible,
     SubjectCrashed,
@@ -36,6 +39,7 @@ from ropespec.conformance.subject.workers import Workers
 __all__ = [
     "KEPT",
     "Loaded",
+    "NotClaimed",
     "NotDifferentiable",
     "NotPossible",
     "Offer",
@@ -73,13 +77,17 @@ class Session:
         Seconds for importing the subject, and for importing its framework.
     memory_limit : int or None
         As in `load`, where the target is not loaded yet.
+    waivers : mapping of str to str
+        The failures that are waived, by clause or check, and why.
 
     Attributes
     ----------
     target : str
         The subject as given.
-    profile : Profile
+    profile, waivers
         As given.
+    head_dims : set of int
+        Sizes of the last axis of what was to be rotated so far.
 
     Raises
     ------
@@ -95,11 +103,14 @@ class Session:
         timeout: float = CALL_TIMEOUT,
         load_timeout: float = LOAD_TIMEOUT,
         memory_limit: int | None = -1,
+        waivers: Mapping[str, str] = _NOTHING,
     ) -> None:
         require_seconds(timeout)
         require_seconds(load_timeout)
         self.target = target if isinstance(target, str) else target.target
         self.profile = profile
+        self.waivers = waivers
+        self.head_dims: set[int] = set()
         self.timeout = timeout
         self._workers = Workers(target, load_timeout, memory_limit)
 
@@ -131,7 +142,8 @@ class Session:
     @property
     def lacks(self) -> tuple[str, ...]:
         """What this system cannot keep the subject from, one clause each; empty on Linux."""
-        return self._workers.ready(self.profile).lacks
+        _ = self.environment
+        return self._workers.lacks
 
     def accepted(self, function: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
         """Return those of `interleaved`, `base` and `rotary_dim` that the function takes."""
@@ -255,14 +267,20 @@ class Session:
         Raises
         ------
         NotPossible
-            If the framework has no such transform, or anything is raised under it.
+            If the framework has no such transform, or anything is raised under it. The next call
+            then runs in a fresh worker.
         SubjectError
             As `call`.
         """
         asked, sent = request("transform", function, arrays, keywords, strided=False)
         asked["transform"], asked["axes"] = transform, list(axes)
         asked["extra"] = list(range(len(sent), len(sent) + len(extra)))
-        return self._ask(asked, [*sent, *extra])
+        try:
+            return self._ask(asked, [*sent, *extra])
+        except NotPossible as refusal:
+            if not isinstance(refusal, NotClaimed):
+                self.refresh()  # what raised may have left something behind
+            raise
 
     def rotate(
         self,
@@ -393,6 +411,21 @@ class Session:
         )
         return tuple(any(_other(value, next(now)) for value in r.values) for r in replies)
 
+    def under(self, profile: Profile, timeout: float) -> "Session":
+        """Return a session of the same worker under other claims, for as long as this is open.
+
+        Parameters
+        ----------
+        profile : Profile
+            The claims; `array`, `device`, `axes` and `shared_positions` are those of this session.
+        timeout : float
+            Seconds for each call; those of this session at most.
+        """
+        other = copy(self)
+        other.profile = profile
+        other.timeout = min(timeout, self.timeout)
+        return other
+
     def refresh(self) -> None:
         """End the worker; the next call starts a fresh one, which remembers nothing.
 
@@ -435,6 +468,9 @@ class Session:
         return Rotated(from_subject(y, self.profile) if fits else y, fits, reply)
 
     def _ask(self, asked: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Reply:
+        sizes = require_claimed(self.profile, asked, arrays)
+        self.head_dims |= {sizes[axis] for axis in sizes if axis == "d"}
+
         def read(frame: Frame) -> Reply:
             _raise_failure(frame)
             return Reply.of(frame, len(arrays))

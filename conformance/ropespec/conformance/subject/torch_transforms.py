@@ -52,7 +52,8 @@ class _Torch:
         run = functools.partial(self._compiled[request.function], **request.named)
         x, rest = _leaf(request.given[0]), request.given[1:]
         try:
-            y, again = run(*request.given), run(x, *rest)
+            y = run(*request.given)
+            again = run(x, *rest) if request.extra else None
         finally:
             _tidy()
         if not (isinstance(again, Tensor) and again.requires_grad):

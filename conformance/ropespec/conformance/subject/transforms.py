@@ -71,8 +71,9 @@ class Transforms(Protocol):
         ...
 
     def compiled(self, request: Request) -> Sequence[Any]:
-        """Return f(x) and J^T c under the compiler, c = `extra[0]`; f(x) alone without gradient.
+        """Return f(x) and J^T c under the compiler, c = `extra[0]`.
 
+        f(x) alone where there is no gradient, or no c.
         What was compiled is kept, and used again for other values of the same shapes.
         """
         ...

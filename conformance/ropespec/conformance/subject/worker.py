@@ -118,7 +118,8 @@ class _Worker:
             limit_memory(self._limit)
         sys.path.insert(0, os.getcwd())  # noqa: PTH109  # sys.path holds strings
         found = self._found = find(parse(request["target"], Path.cwd()))
-        return {"offers": dict(found.keywords), "profile": found.profile}, []
+        binding = found.binding.as_dict()
+        return {"offers": dict(found.keywords), "profile": found.profile, "binding": binding}, []
 
     def _configure(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
         import_framework(request["array"])

@@ -32,11 +32,14 @@ class Workers:
         How many workers have been replaced.
     environment : mapping of str to str
         What the first of them said of itself; empty before.
+    lacks : tuple of str
+        What this system cannot keep a subject from; empty before.
     """
 
     def __init__(self, target: str | Loaded, load_timeout: float, memory_limit: int | None) -> None:
         self.restarts = 0
         self.environment = MappingProxyType[str, str]({})
+        self.lacks: tuple[str, ...] = ()
         self._target = target if isinstance(target, str) else target.target
         self._load_timeout = load_timeout
         self._memory_limit = memory_limit if isinstance(target, str) else target.memory_limit
@@ -129,7 +132,7 @@ class Workers:
             words, copy = worker.ask(asked, timeout=self._load_timeout, doing=doing, read=read)
         except SubjectError as error:
             raise TargetUnusable(f"{self._target} cannot be used: {error.message}") from error
-        self.environment = MappingProxyType(words)
+        self.environment, self.lacks = MappingProxyType(words), worker.lacks
         return copy
 
     def _drop(self) -> None:

@@ -1,0 +1,230 @@
+"""Adapters: each is run beside the function it is written for, and must rotate."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ropespec import reference
+from ropespec.conformance.adapter import Answered, adapter
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.subject.arrays import results
+from ropespec.conformance.subject.binding import binding_of
+from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
+from ropespec.conformance.subject.loading import KEYWORDS
+
+SUBJECTS = Path(__file__).parent / "subjects"
+POSITIONS = np.array([[0, 1, 2, 3, 4], [7, 9, 300, 2, 0]])
+
+NUMPY = """
+import numpy as np
+from ropespec import reference
+
+def by_tables(x, cos, sin):
+    a, b = np.split(x, 2, -1)
+    cos, sin = cos[:, :, None], sin[:, :, None]
+    return np.concatenate([a * cos - b * sin, a * sin + b * cos], -1)
+
+def by_complex(x, freqs_cis):
+    pairs = x.reshape(*x.shape[:-1], -1, 2)
+    turned = (pairs[..., 0] + 1j * pairs[..., 1]) * freqs_cis[:, None]
+    return np.stack([turned.real, turned.imag], -1).reshape(x.shape).astype(x.dtype)
+
+def apply(x, offset):
+    where = offset + np.arange(x.shape[1])[None]
+    return reference.apply_rotary(x, where, interleaved=False)
+
+def in_place(x, positions):
+    x[...] = reference.apply_rotary(x, positions, interleaved=False)
+
+class Rope:
+    def apply_rotary(self, x, positions):
+        return [reference.apply_rotary(x, positions, interleaved=False)] * 2
+"""
+
+
+@pytest.fixture
+def beside(monkeypatch):
+    """Return a function that runs an adapter beside the module of its target."""
+    monkeypatch.syspath_prepend(str(SUBJECTS))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def run(source):
+        names = {}
+        exec(compile(source, "adapter.py", "exec"), names)  # noqa: S102  # what is under test
+        return names
+
+    yield run
+    for name in ("signatures", "numpy_signatures"):
+        sys.modules.pop(name, None)
+
+
+def found(function, path):
+    """Follow dots."""
+    for name in path.split("."):
+        function = getattr(function, name)
+    return function() if isinstance(function, type) else function
+
+
+def answered(called, binding, profile, x):
+    """Return what a call came to, as it is seen in a session."""
+    before = np.asarray(x).copy()
+    y = results(binding.bound(called)(x, positions_of(profile)))
+    shapes = tuple(tuple(getattr(one, "shape", (0,))) for one in y)
+    return Answered(before.shape, shapes, bool((np.asarray(x) != before).any()))
+
+
+def positions_of(profile, rows=POSITIONS):
+    """Return positions as a profile wants them."""
+    where = positions_for_subject(rows, profile)
+    if profile.array == "torch":
+        return importlib.import_module("torch").from_numpy(where.copy())
+    return where
+
+
+def array_of(profile, x):
+    """Return an array of the framework, in the order of axes of a profile."""
+    sent = to_subject(x, profile).copy()
+    if profile.array == "torch":
+        return importlib.import_module("torch").from_numpy(sent)
+    return sent
+
+
+def rotated(names, x):
+    """Call an adapter under its own claims, row by row where it shares positions."""
+    profile = Profile.from_mapping({"interleaved": False, **names["PROFILE"]})
+    apply = names.get("rotate") or names["apply"]
+    rows = [slice(b, b + 1) for b in range(len(x))] if profile.shared_positions else [slice(None)]
+    parts = []
+    for row in rows:
+        y = apply(array_of(profile, x[row]), positions_of(profile, POSITIONS[row]))
+        parts.append(from_subject(np.asarray(y), profile))
+    return np.concatenate(parts), profile.layouts[0]
+
+
+# The attribute, whether it can be called, and the orders of axes that may be claimed of it.
+TORCH = [
+    ("apply_rotary_pos_emb", False, ("bshd", "bhsd")),
+    ("Rotary", True, ("bshd", "bhsd")),
+    ("Halved", True, ("bshd", "bhsd")),
+    ("apply_rotary_emb", False, ("bshd", "bhsd")),
+    ("flash", False, ("bshd", "bhsd")),
+    ("gptj", False, ("bshd", "bhsd")),
+    ("vllm", False, ("bshd", "bhsd")),
+    ("vllm_native", False, ("bshd",)),
+    ("Cached", False, ("bshd",)),
+    ("CachedHeadsFirst", False, ("bhsd",)),
+    ("two", True, ("bshd",)),
+    ("in_place", True, ("bshd",)),
+    ("heads_first", True, ("bshd",)),
+]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "is_called", "axes"),
+    [(name, is_called, axes) for name, is_called, orders in TORCH for axes in orders],
+)
+def test_an_adapter_rotates(attribute, is_called, axes, beside):
+    """Hugging Face, Meta, flash-attn, GPT-J, vLLM, an offset, two results, tables, in place."""
+    module = importlib.import_module("signatures")
+    function = found(module, attribute)
+    neighbours = attribute in ("apply_rotary_emb", "gptj")
+    layouts = (True,) if attribute == "gptj" else (True, False)
+    profile = Profile(layouts=layouts, array="torch", axes=axes)
+    callee = f"{attribute}()" if isinstance(getattr(module, attribute), type) else attribute
+    binding = binding_of(function, KEYWORDS, callee)
+    x = np.random.default_rng(0).standard_normal((2, 5, 3, 64)).astype(np.float32)
+    gave = answered(function, binding, profile, array_of(profile, x)) if is_called else None
+    target = f"{SUBJECTS}/signatures.py:{attribute}"
+
+    assert binding.fits == is_called
+    y, interleaved = rotated(beside(adapter(target, binding, profile, gave)), x)
+
+    expected = reference.apply_rotary(x, POSITIONS, interleaved=interleaved)
+    assert interleaved == neighbours
+    np.testing.assert_allclose(y, expected, rtol=0, atol=2e-4)
+
+
+def test_the_tables_of_a_module_of_your_own_are_one_line_away(beside):
+    """The comment in the adapter of Hugging Face is Python."""
+    module = importlib.import_module("signatures")
+    binding = binding_of(module.apply_rotary_pos_emb, KEYWORDS, "apply_rotary_pos_emb")
+    profile = Profile(layouts=(False,), array="torch")
+    source = adapter("signatures:apply_rotary_pos_emb", binding, profile)
+    comment = "# Or by the tables of your module: "
+    used = source.replace(comment, "").replace("import torch", "import torch\nimport signatures")
+    x = np.random.default_rng(1).standard_normal((2, 5, 3, 64)).astype(np.float32)
+
+    assert comment in source
+    y, _ = rotated(beside(used.replace("= rotary(", "= signatures.Rotary()(")), x)
+
+    expected = reference.apply_rotary(x, POSITIONS, interleaved=False)
+    np.testing.assert_allclose(y, expected, rtol=0, atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "callee", "is_called"),
+    [
+        ("by_tables", "by_tables", False),
+        ("by_complex", "by_complex", False),
+        ("apply", "apply", False),
+        ("in_place", "in_place", True),
+        ("Rope", "Rope().apply_rotary", True),
+        ("", "in_place", True),
+    ],
+)
+def test_an_adapter_speaks_numpy_as_well(attribute, callee, is_called, beside, tmp_path):
+    """Functions, one that is called `apply`, a class, a module."""
+    (tmp_path / "numpy_signatures.py").write_text(NUMPY, encoding="utf-8")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        module = importlib.import_module("numpy_signatures")
+        function = found(module, attribute or "in_place")
+        function = getattr(function, "apply_rotary", function)
+        binding = binding_of(function, KEYWORDS, callee)
+        profile = Profile(layouts=(True, False))
+        x = np.random.default_rng(2).standard_normal((2, 5, 3, 8)).astype(np.float32)
+        gave = answered(function, binding, profile, x.copy()) if is_called else None
+        target = f"{tmp_path}/numpy_signatures.py" + (f":{attribute}" if attribute else "")
+        names = beside(adapter(target, binding, profile, gave))
+    finally:
+        sys.path.remove(str(tmp_path))
+
+    y, interleaved = rotated(names, x)
+
+    assert ("rotate" in names) == (attribute == "apply")
+    np.testing.assert_allclose(
+        y, reference.apply_rotary(x, POSITIONS, interleaved=interleaved), rtol=0, atol=1e-5
+    )
+
+
+def test_what_no_name_tells_is_left_to_be_filled_in():
+    """The adapter is Python all the same, and keeps the claims."""
+
+    def weighted(tensor, amount, weights):
+        return tensor, amount, weights
+
+    binding = binding_of(weighted, KEYWORDS, "weighted")
+    profile = Profile(layouts=(False,), dtypes=("float64",), head_dims=(8,), base=500.0)
+    source = adapter("my_rope:weighted", binding, profile)
+
+    compile(source, "adapter.py", "exec")
+    assert "from my_rope import weighted\n" in source
+    assert "return weighted(tensor=x, amount=..., weights=...)  # what stands as ..." in source
+    assert (
+        'PROFILE = {"dtypes": ["float64"], "base": 500.0, "head_dims": [8], "interleaved": False}'
+        in source
+    )
+    assert "import numpy" not in source
+
+
+def test_a_guess_is_not_claimed():
+    """Where nobody says how it pairs, the adapter does not either."""
+    profile = Profile(layouts=(True,))
+    gave = Answered((2, 5, 3, 8), ((2, 5, 3, 8), (2, 5, 3, 8)), written=False)
+    binding = binding_of(lambda x, positions: (x, positions), KEYWORDS, "two")
+
+    assert "PROFILE = {}" in adapter("m:two", binding, profile, gave, pairing_known=False)
+    assert 'PROFILE = {"interleaved": True}' in adapter("m:two", binding, profile, gave)
