@@ -28,7 +28,7 @@ def pytest_runtest_makereport(
     crash = getattr(report.longrepr, "reprcrash", None)
     if report.failed and crash is not None:
         crash.path, crash.lineno, crash.message = place, number, outcome["finding"]
-    elif report.skipped:
+    elif report.skipped and not outcome["waived"]:
         report.longrepr = (place, number, f"Skipped: {outcome['finding']}")
     return report
 

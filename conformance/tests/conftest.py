@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ class InProcess:
         x: np.ndarray,
         positions: np.ndarray,
         *,
-        keywords: Mapping[str, Any],
+        keywords: Mapping[str, Any] = MappingProxyType({}),
         strided: bool = False,
         strided_positions: bool = False,
         function: str = "apply_rotary",

@@ -65,8 +65,10 @@ class FakeRun:
         self.asked = []
         self.status = Status.PASS
         self.raises = None
+        self.skipped = ()
         monkeypatch.setattr("ropespec.conformance.opening.open_subject", self.open)
         monkeypatch.setattr("ropespec.conformance.runner.run", self.run)
+        monkeypatch.setattr("ropespec.conformance.remedy.remedied", lambda _, verdict, __: verdict)
 
     @contextmanager
     def open(self, target, claims, timeout):
@@ -79,7 +81,8 @@ class FakeRun:
         if self.raises is not None:
             raise self.raises
         self.plan = plan
-        result = CheckResult("ROT-10.identity", "ROT-10", "Title", "Sentence.", self.status, 3)
+        status = Status.SKIP if target in self.skipped else self.status
+        result = CheckResult("ROT-10.identity", "ROT-10", "Title", "Sentence.", status, 3)
         on_result(result, 0, 1)
         profile = Profile(layouts=(True,)).as_dict()
         return Verdict(target, profile, plan.seed, {"float32": "float64-angles"}, (result,))
@@ -98,7 +101,8 @@ def test_a_right_implementation_conforms(capsys):
 
     assert status == 0
     assert err == "ropespec: loading my_rope.py:right ...\n"
-    assert out.startswith("my_rope.py:right conforms (checked only: ROT-10): 1 clause checked in ")
+    line = "my_rope.py:right conforms (checked only: ROT-10): numbers right, contract not judged; "
+    assert " ".join(out.split()).startswith(f"{line}1 clause checked in ")
     assert "checked as half-split (i, i+d/2), numpy bshd float32, base 10000" in out
     assert "head_dim 8, positions -4095..4095, seed 0 " in " ".join(out.split())
 
@@ -114,13 +118,13 @@ def test_a_wrong_implementation_does_not(folder, capsys):
     failed = [check for check in content["checks"] if check["status"] == "fail"]
 
     assert status == 1
-    line = "bare_rope.py:wrong does not conform: 1 of 1 clauses fail, see first ROT-7"
+    line = "bare_rope.py:wrong does not conform (checked only: ROT-7): numbers wrong: 1 of 1"
     assert out.startswith(line)
     assert "Diagnosis: S1 " in out
     assert "What to do:" in out
     assert "import numpy as np" not in out
     assert len(out.splitlines()) <= 40
-    assert verbose.splitlines()[-1].startswith(line)
+    assert verbose.splitlines()[-2].startswith(line)
     assert "this script shows it:\n\nimport sys\nimport numpy as np\n" in verbose
     assert content["conforms"] is False
     assert content["only"] == ["ROT-7"]
@@ -278,13 +282,32 @@ def test_one_that_does_not_conform_is_enough(fake, capsys, monkeypatch, status):
     assert said(capsys, "numpy")[0] == 1
 
 
-def test_nothing_checked_is_no_pass(fake, capsys):
-    """If everything was skipped, the subject does not conform."""
+def test_nothing_checked_is_no_verdict(fake, capsys, tmp_path):
+    """If everything was skipped, it neither conforms nor does not: status 2, and the reason."""
     fake.status = Status.SKIP
-    status, out, _ = said(capsys, "numpy")
+    file = tmp_path / "verdict.json"
+    status, out, _ = said(capsys, "numpy", "--json", str(file))
+    content = json.loads(file.read_text())
 
-    assert status == 1
-    assert out.splitlines()[0] == "numpy does not conform: nothing was checked"
+    assert status == 2
+    why = "1 check skipped: no reason was given (ROT-10)"
+    assert out.splitlines()[0] == f"numpy: nothing was checked: {why}"
+    assert (content["conforms"], content["numbers"], content["contract"]) == (
+        False,
+        "not judged",
+        "not judged",
+    )
+
+
+def test_what_cannot_be_checked_of_one_backend_is_no_fault_of_another(fake, capsys, monkeypatch):
+    """Without a target the backends of which something was asked decide."""
+    monkeypatch.setattr("ropespec.conformance.builtin.availability", lambda _: None)
+    fake.skipped = ("numpy",)
+    status, out, _ = said(capsys)
+
+    assert status == 0
+    assert out.startswith("numpy: nothing was checked: ")
+    assert "torch conforms: " in out
 
 
 @pytest.mark.parametrize("on_top", [None, AssertionError()])

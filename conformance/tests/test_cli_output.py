@@ -26,7 +26,16 @@ def f(x, positions):
     return np.concatenate([a * cos - b * sin, a * sin + b * cos], -1).astype(x.dtype)
 """
 WRONG = RIGHT.replace("a * sin + b * cos", "b * cos - a * sin")
-RAISES = "def f(x, positions):\n    raise ValueError({!r})\n"
+RAISES = """
+g, asked = f, []
+
+
+def f(x, positions):
+    asked.append(1)
+    if len(asked) > {after}:
+        raise ValueError({words!r})
+    return g(x, positions)
+"""
 
 
 def run(folder, *words, source=RIGHT, name="mine.py", env=None, **streams):
@@ -85,22 +94,38 @@ def test_closed_streams_change_no_verdict(tmp_path, closed):
     assert json.loads((tmp_path / "v.json").read_text())["conforms"] is True
 
 
+WORDS = ["θ", "\ud800", "\x1b[2J\x1b[Hconforms\x1b[8m\u202e"]
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-@pytest.mark.parametrize("words", ["θ", "\ud800", "\x1b[2J\x1b[Hconforms\x1b[8m\u202e"])
+@pytest.mark.parametrize("words", WORDS)
 def test_any_words_can_be_said_on_any_terminal(tmp_path, encoding, words):
     """Letters that the encoding lacks, halves of letters, and escape sequences."""
     status, out, errors = run(
         tmp_path,
         "--json",
         "v.json",
-        source=RAISES.format(words),
+        source=RIGHT + RAISES.format(after=8, words=words),
         env={"PYTHONIOENCODING": encoding},
     )
 
     assert status == 1
     assert b"Traceback" not in errors
+    assert b"ValueError: " in out
     assert b"\x1b" not in out
     assert json.loads((tmp_path / "v.json").read_text(encoding="utf-8"))["conforms"] is False
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_any_words_can_be_said_of_what_cannot_be_called(tmp_path, words):
+    """The first call raises: one message, which is shown and not obeyed, and status 2."""
+    source = RIGHT + RAISES.format(after=0, words=words)
+    status, out, errors = run(tmp_path, source=source, env={"PYTHONIOENCODING": "ascii"})
+
+    assert (status, out) == (2, b"")
+    assert b"Traceback" not in errors
+    assert b"ValueError: " in errors
+    assert b"\x1b" not in errors
 
 
 def test_a_name_that_is_no_text(tmp_path):
@@ -226,5 +251,6 @@ def test_places_that_are_gone_or_closed_are_one_line(tmp_path, monkeypatch, caps
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    assert main(["check", "mine.py:f", "--half"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    for words in (["check", "mine.py:f", "--half"], ["spec", "ROT-6.value"], ["check", "numpy"]):
+        assert main(words) == 2
+        assert capsys.readouterr().err.count("\n") == 1

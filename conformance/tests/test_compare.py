@@ -239,13 +239,13 @@ def test_what_no_change_mends_is_told_by_its_name(target, word, compared):
     assert f"A: {word}" in headline(found)
 
 
-def test_turned_vectors_in_another_order_leave_the_weights_alone(compared):
+def test_rotated_vectors_in_another_order_leave_the_weights_alone(compared):
     """A side that leaves pairs de-interleaved takes the same weights."""
     found = compared(f"{ZOO}.layout:left_deinterleaved", WOVEN)
 
     assert found.permutation.order == tuple(range(64))
     assert found.permutation.result[:4] == (0, 32, 1, 33)
-    assert "after reordering turned vectors (0, 32, 1, 33, ...)" in headline(found)
+    assert "after reordering rotated vectors (0, 32, 1, 33, ...)" in headline(found)
     assert found.changed.agrees
 
 
@@ -272,7 +272,7 @@ def test_partial_rotation_is_no_change_of_layout(compared):
     found = compared(f"{ZOO}.styles:partial_rotary", HALF, claims | {"rotary_dim": 8}, claims)
 
     assert found.relation is Relation.DIFFER
-    assert "the first 8 components turn" in headline(found)
+    assert "the first 8 components are rotated" in headline(found)
 
 
 def test_sides_without_common_terms_are_unusable(compared):

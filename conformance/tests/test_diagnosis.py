@@ -55,7 +55,8 @@ def in_a_worker(entry, failures):
 @pytest.mark.parametrize("entry", WRONG, ids=lambda entry: entry.name)
 def test_a_wrong_implementation_is_named_and_never_by_a_wrong_name(entry, diagnosis_of):
     """Its own name comes first, an id or words; what has no name is given no id."""
-    failures = tuple(result(Status.FAIL, id_) for id_ in entry.killed_by or ("ROT-7.value",))
+    status = {"hangs": Status.TIMEOUT, "aborts": Status.CRASH}.get(entry.name, Status.FAIL)
+    failures = tuple(result(status, id_) for id_ in entry.killed_by or ("ROT-7.value",))
     if entry.bare and entry.name not in IN_A_WORKER:
         named = diagnosis_of(entry.function, entry.profile, *failures)
     else:

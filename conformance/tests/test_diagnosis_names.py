@@ -8,6 +8,7 @@ import pytest
 
 from ropespec import reference
 from ropespec.conformance.identify import diagnose, identify
+from ropespec.conformance.identify.facts import Fact, Identification, Name, Pairing
 from ropespec.conformance.identify.ladder import Rung, fit
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult, Status
@@ -42,7 +43,8 @@ def test_only_the_right_names_are_given(case, names_of):
 
 def test_a_width_that_is_coarse_from_the_start_is_no_stale_table():
     """A fresh worker tells a table that an earlier dtype left from a path that is always coarse."""
-    profile = Profile.from_mapping({"interleaved": False})
+    dtypes = ("float32", "bfloat16", "float16")
+    profile = Profile.from_mapping({"interleaved": False, "dtypes": dtypes})
     with Session(load(f"{SUBJECTS / 'coarse_width.py'}:apply"), profile) as session:
         given = diagnose(identify(session), profile, FAILED)
 
@@ -124,3 +126,21 @@ def test_rounded_frequencies_do_not_move_the_base():
         rungs.append(Rung(cut.astype(np.float64), d, d))
 
     assert fit(rungs, 10000.0).base == 10000.0
+
+
+def slow(*facts):
+    """Return what is found out of a subject that takes too long for one call."""
+    told = (Fact(Name.ANSWER, "timeout", 1.0, ""), *facts)
+    return Identification("slow.py:f", told, 1, 1.0, "numpy")
+
+
+def test_it_hangs_only_where_a_check_ran_out_of_time():
+    """A call that identification alone made is no finding of a check, and one slow call no hang."""
+    profile = Profile((False,))
+    late = (*FAILED, CheckResult("ROT-1.angle", "ROT-1", "", "", Status.TIMEOUT))
+    pairing = Fact(Name.PAIRING, Pairing.HALF, 1.0, "")
+
+    assert [one.name for one in diagnose(slow(), profile)] == ["it hangs"]
+    assert diagnose(slow(pairing), profile) == ()
+    assert [one.name for one in diagnose(slow(), profile, FAILED)] == ["unknown"]
+    assert [one.name for one in diagnose(slow(), profile, late)] == ["it hangs"]

@@ -26,7 +26,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 
 from ropespec.backends import numpy as backend
-from ropespec.conformance import runner
+from ropespec.conformance import search
 from ropespec.conformance.builtin import builtin_profile
 from ropespec.spec import FUNCTIONS, clauses
 
@@ -426,7 +426,7 @@ def _conforms(checks: Any, name: str) -> bool:
 @pytest.fixture
 def quick(monkeypatch):
     """Let a check stop at its first failure."""
-    monkeypatch.setattr(runner, "_settings", _quick)
+    monkeypatch.setattr(search, "_settings", _quick)
 
 
 def _sample(name: str) -> list[Fault]:
@@ -475,7 +475,7 @@ def _main(prefixes: list[str]) -> int:
     conftest = sys.modules["conftest"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(conftest)
     checks = conftest.Checks()
-    runner._settings = _quick
+    search._settings = _quick
     tried, missed = 0, []
     for name in listed():
         if prefixes and not name.startswith(tuple(prefixes)):

@@ -19,6 +19,7 @@ from ropespec.conformance.results import (
     CheckResult,
     Counterexample,
     Diagnosis,
+    Remedy,
     Status,
     Verdict,
 )
@@ -46,6 +47,7 @@ FAILED = CheckResult(
     "y is further from R_m x than `float32-angles` allows",
     FOUND,
 )
+EMPTY = CheckResult("ROT-18.empty", "ROT-18", "Empty axes", "It raises.", Status.PASS, 12)
 SKIPPED = CheckResult(
     "ATT-1.softmax",
     "ATT-1",
@@ -180,16 +182,18 @@ def test_the_report_begins_with_the_answer():
     """Verdict, diagnosis, the one smallest case, what to do; then what else there is."""
     other = replace(FAILED, id="ROT-11.norm", clause="ROT-11", message="the length changes")
     vague = replace(FAILED, id="ROT-6.value", clause="ROT-6", general=True)
-    found = replace(verdict(PASSED, vague, FAILED, other, SKIPPED), diagnosis=(DIAGNOSIS,))
-    text = printed(found)
+    remedy = Remedy({"layouts": (True,)}, failures=3, tried=3, left=0)
+    found = verdict(PASSED, vague, FAILED, other, SKIPPED)
+    found = replace(found, diagnosis=(DIAGNOSIS,), remedy=remedy)
+    text = printed(found, width=160)
     order = [
-        "my_rope.py:apply does not conform: 3 of 4 clauses fail, see first ROT-7\n",
+        "my_rope.py:apply does not conform: numbers wrong: 3 of 4 clauses fail, see first ROT-7;",
         "Diagnosis: L1 wrong pairing. The other pairs are rotated; rotate these.\n",
         "ROT-7.value  y is further from R_m x than `float32-angles` allows\n",
         "    x = [[[[1, 0]]]]\n",
         "  y[0, 0, 0, 1] expected 0.5, got -0.5",
         "What to do:\n",
-        "ropespec check my_rope.py:apply --interleaved\n",
+        "want (tried: no failure is left): ropespec check my_rope.py:apply --interleaved\n",
         "ropespec spec ROT-7\n",
         "ropespec check my_rope.py:apply --half --only ROT-7.value --verbose\n",
         "What else fails:\n",
@@ -211,13 +215,39 @@ def test_the_report_begins_with_the_answer():
 def test_verbose_prints_everything():
     """The table, every failure with its script, what was left out and why; and the answer again."""
     vague = replace(FAILED, id="ROT-6.value", clause="ROT-6", general=True)
-    text = printed(verdict(PASSED, vague, FAILED, SKIPPED), verbose=True)
+    text = printed(verdict(PASSED, vague, FAILED, SKIPPED), width=160, verbose=True)
     lines = text.splitlines()
 
     assert text.count("import numpy as np") == 2
     assert any(line.startswith("ROT-10   Position 0 is the identity") for line in lines)
     assert "1 check skipped: not offered: attention" in lines
     assert lines[-1] == lines[0]
+
+
+def test_a_waived_failure_keeps_its_status_and_is_shown_with_its_reason():
+    """In the table, in a line of its own, in full with --verbose, and on the screen at once."""
+    waived = replace(FAILED, waived={"ROT-7": "known for long"})
+    found = verdict(PASSED, waived)
+    text = printed(found, width=160)
+    verbose = printed(found, width=160, verbose=True)
+
+    assert (
+        "Waived:\n  fail  ROT-7.value  y is further from R_m x than `float32-angles` allows "
+        "(waived: known for long)\n"
+    ) in text
+    assert "What to do:" not in text
+    assert "fail, waived" in verbose
+    assert "  waived by ROT-7: known for long\n" in verbose
+    assert clause_rows([waived, replace(FAILED, id="ROT-7.other")])[0].waived is False
+
+
+def test_many_waived_failures_are_counted():
+    """A few are told, and how many more there are."""
+    many = [replace(FAILED, id=f"ROT-7.n{n}", waived={"ROT-7": "why"}) for n in range(9)]
+    text = printed(verdict(PASSED, *many))
+
+    assert text.count("(waived: why)") == 5
+    assert "  and 4 more (--verbose: all of them)\n" in text
 
 
 def test_the_first_failure_is_one_that_points_at_a_mistake_by_a_number():
@@ -327,19 +357,36 @@ def test_no_colour_when_it_is_not_asked_for(monkeypatch):
 @pytest.mark.parametrize(
     ("checks", "only", "first"),
     [
-        ((PASSED,), (), "conforms: 1 clause checked in 2 s"),
-        ((PASSED,), ("ROT-10",), "conforms (checked only: ROT-10): 1 clause checked in 2 s"),
-        ((SKIPPED,), (), "does not conform: nothing was checked"),
-        ((FAILED, PASSED), (), "does not conform: 1 of 2 clauses fail, see first ROT-7"),
+        (
+            (PASSED,),
+            (),
+            "conforms: numbers right, contract not judged; 1 clause checked in 2 s",
+        ),
+        (
+            (PASSED, EMPTY),
+            ("ROT",),
+            "conforms (checked only: ROT): numbers right, contract kept; 2 clauses checked in 2 s",
+        ),
+        (
+            (FAILED, PASSED),
+            (),
+            (
+                "does not conform: numbers wrong: 1 of 2 clauses fail, see first ROT-7; contract "
+                "not judged"
+            ),
+        ),
         (
             (replace(PASSED, status=Status.TIMEOUT), FAILED),
             (),
-            "does not conform: 2 of 2 clauses fail, see first ROT-7",
+            (
+                "does not conform: numbers wrong: 1 of 1 clauses fail, see first ROT-7; deviates "
+                "from the contract: ROT-10, does not answer"
+            ),
         ),
         (
             (PASSED, replace(SKIPPED, message=f"{OVERDUE} of 3 s had passed")),
             (),
-            "is undecided: 1 clauses checked and none failed, 1 checks were not run in time",
+            "is undecided: 1 clause checked and none failed, 1 checks were not run in time",
         ),
     ],
 )
@@ -349,6 +396,37 @@ def test_the_first_line_is_the_verdict(checks, only, first):
 
     assert verdict_lines(found, only=only)[0].plain == f"my_rope.py:apply {first}"
     assert first.startswith("conforms") == found.conforms
+
+
+def test_where_nothing_was_checked_the_reason_stands_first():
+    """It is no verdict, and its words are not those of one; two reasons are enough."""
+    found = verdict(
+        SKIPPED,
+        replace(SKIPPED, id="ROT-6.value", clause="ROT-6", message="layout not claimed"),
+        replace(SKIPPED, id="ROT-10.x", clause="ROT-10", message="a third reason"),
+    )
+    why = "1 check skipped: layout not claimed (ROT-6); 1 check skipped: a third reason (ROT-10)"
+
+    assert verdict_lines(found, only=("ROT",))[0].plain == (
+        f"my_rope.py:apply: nothing was checked (checked only: ROT): {why}"
+    )
+    assert not found.judged
+    assert not found.conforms
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_what_a_subject_was_not_kept_from_is_said(verbose):
+    """Where isolation is weaker, and what outlived the subject."""
+    found = replace(
+        verdict(PASSED),
+        lacks=("its memory is not limited", "it may stay"),
+        stragglers={"sleep": 2, "python": 1},
+    )
+    text = printed(found, width=200, verbose=verbose)
+
+    assert "isolation is weaker on this system: its memory is not limited; it may stay" in text
+    assert "it left processes behind, which were ended: 1 python, 2 sleep" in text
+    assert "isolation" not in printed(verdict(PASSED), width=200, verbose=verbose)
 
 
 def test_no_precision_class_is_said_in_words():
@@ -376,8 +454,8 @@ def test_a_profile_in_one_line_names_what_is_unusual():
 
     assert profile_line(profile.as_dict()) == (
         "interleaved (2i, 2i+1) and half-split (i, i+d/2), torch bshd float32/bfloat16, "
-        "base 10000, rotary_dim 4, head_dim 8/16, positions 0..131071, shared by the batch, "
-        "on cuda:0, precision float32-angles"
+        "base 10000, rotary_dim 4, head_dim 8 16, precision float32-angles, positions 0..131071, "
+        "shared by the batch, on cuda:0"
     )
 
 
@@ -400,7 +478,9 @@ def test_progress_on_a_terminal_moves_and_keeps_failures(monkeypatch):
     with Progress(console, "my_rope.py:apply") as progress:
         progress.on_result(PASSED, 0, 2)
         progress.on_result(FAILED, 1, 2)
+        progress.on_result(replace(FAILED, waived={"ROT-7": "why"}), 1, 2)
     text = stream.getvalue()
 
     assert "loading my_rope.py:apply ..." in text
     assert "fail  ROT-7.value  Sparse form, half-split" in text
+    assert text.count("Sparse form, half-split (waived)") == 1

@@ -67,6 +67,20 @@ def table(x, positions):
     y = rotate(x, positions)
     y[..., 1] += 0.5
     return y
+
+
+def positions_first(positions, x):
+    return clockwise(x, positions)
+
+
+def by_keyword(x, offset=0, *, input_pos=None):
+    return clockwise(x, input_pos)
+
+
+def both_by_keyword(*, x, pos):
+    if not x.size:
+        raise ValueError("nothing to rotate")
+    return over(x, pos)
 """
 TORCH = """
 import torch
@@ -94,6 +108,11 @@ class Forward(torch.autograd.Function):
 
 def forward(x, positions):
     return Forward.apply(x, positions)
+
+
+class Module(torch.nn.Module):
+    def forward(self, x, *, input_pos=None):
+        return Forward.apply(x, input_pos)
 """
 
 
@@ -202,6 +221,33 @@ def test_a_gradient_is_shown_by_a_gradient(found):
     assert example.where.startswith("gradient[")
     assert "cotangent" in example.inputs
     assert ".backward(" in example.script
+
+
+@pytest.mark.parametrize(
+    ("target", "check", "call"),
+    [
+        ("positions_first", "ROT-1.direction", "apply_rotary(positions.copy(), x.copy())"),
+        ("by_keyword", "ROT-1.direction", "apply_rotary(x.copy(), input_pos=positions.copy())"),
+        ("by_keyword", "REL-3.inner-product", "apply_rotary(x.copy(), input_pos=positions.copy())"),
+        ("both_by_keyword", "ROT-17.unwritten", "apply_rotary(x=given, pos=positions.copy())"),
+        ("both_by_keyword", "ROT-18.empty", "apply_rotary(x=x.copy(), pos="),
+    ],
+)
+def test_a_script_calls_as_the_checks_did(target, check, call, found):
+    """Where positions come first, or by a keyword, they do so in the script."""
+    example = found(f"mine.py:{target}", check).counterexample
+
+    assert call in example.script
+
+
+def test_a_gradient_is_taken_of_the_call_that_was_made(found):
+    """A module that takes positions by keyword gets them so."""
+    pytest.importorskip("torch")
+    example = found("turns.py:Module", "ROT-20.gradient", array="torch").counterexample
+
+    assert "apply_rotary(leaf, input_pos=torch.from_numpy(positions).clone()).backward(" in (
+        example.script
+    )
 
 
 def test_a_transform_is_too_much_for_a_script(found):

@@ -9,7 +9,15 @@ import pytest
 from ropespec.conformance.evidence.draft import Draft
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.report.document import document
-from ropespec.conformance.report.proof import CONSEQUENCE, LATE, SILENT, SLOW, Proof, proved
+from ropespec.conformance.report.proof import (
+    CONSEQUENCE,
+    LATE,
+    SILENT,
+    SLOW,
+    WAIVED,
+    Proof,
+    proved,
+)
 from ropespec.conformance.results import CheckResult, Counterexample, Status, Verdict
 
 
@@ -149,3 +157,16 @@ def test_no_draft_is_in_the_document():
 
     assert "drafts" not in example_
     assert (example_["script"], example_["no_script"]) == ("", "")
+
+
+def test_what_is_waived_gets_no_script():
+    """And says so."""
+    found = CheckResult(
+        *("ROT-18.empty", "ROT-18", "", "", Status.FAIL, 1),
+        counterexample=example(SHOWS),
+        waived={"ROT-18": "why"},
+    )
+    verdict = Verdict("f", Profile(layouts=(False,)).as_dict(), 0, {}, (found,))
+    (result,) = proved(verdict).checks
+
+    assert (result.counterexample.script, result.counterexample.no_script) == ("", WAIVED)

@@ -1,5 +1,7 @@
 """Scripts: each is run, as a person would run it, and its last line is read."""
 
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from ropespec.conformance.report.script import (
     rotation_script,
     score_script,
 )
+from ropespec.conformance.subject.binding import Binding
 from ropespec.conformance.subject.reply import Reply
 
 SUBJECT = '''
@@ -66,6 +69,10 @@ def strided_only(x, positions):
     if not x.flags.c_contiguous:
         x = base.ravel()[: x.size].reshape(x.shape)
     return right(x, positions)
+
+
+def by_keyword(pos, *, x):
+    return wrong(x, pos)
 
 
 def counting(x, positions, calls=[]):
@@ -264,6 +271,17 @@ def test_a_score_is_computed_from_two_rotations(folder):
     assert "score (0, 1, 0)" in last_line(script, folder)
     assert expected == pytest.approx(np.real(q * np.conj(k) * np.exp(-3j * theta)).sum())
     assert got == pytest.approx(np.real(q * np.conj(k) * np.exp(3j * theta)).sum(), rel=1e-5)
+
+
+def test_a_score_is_computed_as_the_subject_is_called(folder):
+    """Both rotations take positions first, and x by its keyword."""
+    own = replace(setting("my_rope.py:by_keyword"), binding=Binding(x="x"))
+    other = asked(X[..., ::-1].copy(), POSITIONS + 3)
+    script = score_script(own, asked(), other, (0, 1, 0))
+    plain = score_script(setting("my_rope.py:wrong"), asked(), other, (0, 1, 0))
+
+    assert "apply_rotary(m.copy(), x=q.copy())" in script
+    assert numbers(script, folder) == numbers(plain, folder)
 
 
 @pytest.mark.parametrize("array", ["torch", "jax"])

@@ -328,6 +328,8 @@ PROFILES = [
     Profile(layouts=(True,), rotary_dim=6, head_dims=(8, 10)),
     Profile(layouts=(True, False), axes="shd", max_position=9),
     Profile(layouts=(False,), negative_positions=False, shared_positions=True),
+    Profile(layouts=(False,), strided=False, subnormals=False, max_tokens=5, min_head_dim=6),
+    Profile(layouts=(False,), array="jax", max_tokens=5, min_head_dim=6),
     Profile(layouts=(False,), array="jax", max_position=2**31 - 1),
 ]
 
@@ -335,7 +337,7 @@ PROFILES = [
 @pytest.mark.parametrize("profile", PROFILES, ids=range(len(PROFILES)))
 def test_no_case_leaves_the_profile(profile):
     """Shapes, positions and dtypes stay within what is claimed."""
-    space = Space(values=VALUES, positions=POSITIONS, min_seq=2, partial=True)
+    space = Space(values=VALUES, positions=POSITIONS, min_seq=2, partial=True, strided=True)
     for case in drawn(profile, space, 1, count=150):
         positions = case.make_positions()
         x = case.make_x(positions)
@@ -344,6 +346,9 @@ def test_no_case_leaves_the_profile(profile):
         assert case.head_dim in profile.head_dims
         assert np.abs(positions).max() <= profile.max_position
         assert profile.negative_positions or positions.min() >= 0
+        assert profile.max_tokens is None or case.batch * case.seq <= profile.max_tokens
+        assert profile.strided or not case.strided
+        assert profile.subnormals or case.values != "subnormal"
         if profile.axes == "shd":
             assert case.batch == 1
         if profile.shared_positions:
@@ -355,6 +360,16 @@ def test_jax_cases_come_from_a_small_pool_of_shapes():
     shapes = {case.shape for case in drawn(PROFILES[-1], Space(), 3, count=200)}
 
     assert 3 <= len(shapes) <= 8
+
+
+def test_jax_cases_of_further_dtypes_have_the_largest_shape():
+    """A narrow dtype takes many elements to tell how its angles were made."""
+    profile = dataclasses.replace(PROFILES[-1], dtypes=("float32", "bfloat16"))
+    seen = drawn(profile, Space(), 3, count=200)
+    largest = max(seen, key=lambda case: np.prod(case.shape)).shape
+
+    assert {case.shape for case in seen if case.dtype == "bfloat16"} == {largest}
+    assert len({case.shape for case in seen if case.dtype == "float32"}) == 3
 
 
 def test_select_by_clause_check_and_chapter():

@@ -42,6 +42,9 @@ def f(x, positions):
     time.sleep(0.05)
     return right(x, positions)
 """
+WELL_AT_FIRST = 8
+"""Calls after which a subject shows its mistake: more than are made before the checks."""
+
 STRICT = """
 def f(x, positions):
     with np.errstate(all="raise"):
@@ -63,8 +66,8 @@ def test_an_error_after_many_calls_is_no_evidence_of_anything_else(tmp_path):
     failed = [result for result in verdict.checks if not result.status.conforms]
 
     assert {result.status for result in failed} == {Status.ERROR}
-    assert failed[0].stateful
-    assert "a call before it is to blame" in failed[0].message
+    (first,) = (result for result in failed if result.stateful)
+    assert "a call before it is to blame" in first.message
     assert [item.name for item in verdict.diagnosis] == ["it raises"]
     assert "cache full" in verdict.diagnosis[0].sentence
 
@@ -84,6 +87,26 @@ def test_an_error_of_arithmetic_is_named_an_error(tmp_path):
 
     assert [item.name for item in verdict.diagnosis] == ["it raises"]
     assert "FloatingPointError" in verdict.diagnosis[0].sentence
+
+
+def test_gradients_that_are_switched_off_are_no_other_mistake(tmp_path):
+    """torch.set_grad_enabled(False) at import: no gradient, and nothing said of the cotangent."""
+    pytest.importorskip("torch")
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import torch\n\ntorch.set_grad_enabled(False)\n\n\n"
+        "def f(x, positions):\n"
+        "    d = x.shape[-1]\n"
+        "    angle = positions[..., None] * 10000.0 ** (-torch.arange(0, d, 2) / d)\n"
+        "    cos, sin = angle.cos()[:, :, None], angle.sin()[:, :, None]\n"
+        "    a, b = x.chunk(2, -1)\n"
+        "    return torch.cat([a * cos - b * sin, a * sin + b * cos], -1).to(x.dtype)\n",
+        encoding="utf-8",
+    )
+    with open_subject(f"{path}:f", {"layouts": [False], "array": "torch"}, 30.0) as session:
+        verdict = run(session, Plan(only=("ROT-17", "ROT-20")))
+
+    assert [item.id for item in verdict.diagnosis] == ["G3"]
 
 
 def test_a_deadline_leaves_the_rest_undecided(tmp_path, monkeypatch, capsys):
@@ -113,7 +136,7 @@ def test_a_failure_counts_whatever_the_deadline(tmp_path):
 
 def test_a_slow_subject_is_judged_on_fewer_cases_and_the_report_says_so(tmp_path, monkeypatch):
     """A check stops drawing when it has taken long; at least two cases are judged."""
-    monkeypatch.setattr("ropespec.conformance.runner.PATIENCE", 0.2)
+    monkeypatch.setattr("ropespec.conformance.search.PATIENCE", 0.2)
     verdict = verdict_on(tmp_path, SLOW, "ROT-10", "ROT-11")
 
     assert verdict.conforms
@@ -123,7 +146,7 @@ def test_a_slow_subject_is_judged_on_fewer_cases_and_the_report_says_so(tmp_path
 
 def test_a_full_run_waits_for_every_case(tmp_path, monkeypatch):
     """`--full` cuts nothing."""
-    monkeypatch.setattr("ropespec.conformance.runner.PATIENCE", 0.0)
+    monkeypatch.setattr("ropespec.conformance.search.PATIENCE", 0.0)
     verdict = verdict_on(tmp_path, "f = right\n", "ROT-10", full=True)
 
     assert not any(result.cut for result in verdict.checks)
@@ -191,17 +214,68 @@ def test_no_deadline_is_the_default():
     ids=["nothing", "masked", "byte order", "three buffers"],
 )
 def test_memory_is_judged_of_arrays_alone_and_over_several_calls(tmp_path, result, words):
-    """What is no array like x never passes, and buffers used in turn are seen."""
+    """What is no array like x never passes, however late, and buffers used in turn are seen."""
     source = (
-        "buffers = {}\n\n\n"
+        "buffers, asked = {}, []\n\n\n"
         "def in_turn(y):\n"
         "    calls.append(1)\n"
         "    own = buffers.setdefault(y.shape, [np.empty_like(y) for _ in range(3)])\n"
         "    own[len(calls) % 3][...] = y\n"
         "    return own[len(calls) % 3]\n\n\n"
-        f"def f(x, positions):\n    return {result}\n"
+        "def f(x, positions):\n"
+        "    asked.append(1)\n"
+        f"    return right(x, positions) if len(asked) <= {WELL_AT_FIRST} else {result}\n"
     )
     (found,) = verdict_on(tmp_path, source, "ROT-17.unwritten").checks
 
     assert found.status is Status.FAIL
     assert words in found.message
+
+
+def test_what_outlives_the_subject_is_in_the_verdict(tmp_path):
+    """A child in a session of its own is ended, and the verdict says so when the run is over."""
+    source = """
+import subprocess
+
+def f(x, positions):
+    if not calls:
+        calls.append(subprocess.Popen(["sleep", "1000"], start_new_session=True))
+    return right(x, positions)
+"""
+    verdict = verdict_on(tmp_path, source, "ROT-10")
+
+    assert verdict.conforms
+    assert verdict.stragglers == {"sleep": 1}
+    assert verdict.lacks == ()
+
+
+def test_what_a_system_lacks_is_in_the_verdict(tmp_path, monkeypatch):
+    """Where there is no keeper the verdict says what follows, whatever became of the worker."""
+    monkeypatch.setattr("ropespec.conformance.subject.process.can_keep", lambda: False)
+    verdict = verdict_on(tmp_path, "def f(x, p):\n    os._exit(1)\n", "ROT-10")
+
+    assert verdict.failures[0].status is Status.CRASH
+    assert "its memory is not limited" in verdict.lacks
+
+
+FLAKY = """
+def f(x, positions):
+    calls.append(1)
+    if len(calls) % 40 == 39:
+        raise RuntimeError("flaky")
+    return right(x, positions)
+"""
+
+
+def test_what_passes_when_it_is_asked_once_more_has_no_culprit(tmp_path):
+    """An error that comes and goes is not blamed on earlier calls alone, and shows no numbers."""
+    verdict = verdict_on(tmp_path, FLAKY, "ROT-16", "ROT-10", "ROT-11")
+    first = next(result for result in verdict.checks if result.stateful)
+    example = first.counterexample
+
+    assert first.message.partition("\n")[0] == (
+        "RuntimeError: flaky; asked once more, the same case passes: chance, or a call before it"
+    )
+    assert example.no_script == "asked once more, the same case passes"
+    assert (example.where, example.expected, example.got, example.off) == ("", None, None, None)
+    assert example.inputs["function"] == "apply_rotary"

@@ -19,6 +19,18 @@ from ropespec.conformance.profile import Profile, ProfileError
         ({"head_dims": (64, 8192)}, "head-dim must be at most 4096 here; got 8192"),
         ({"refusals": "no"}, "refusals must be True or False; got 'no' (str)"),
         ({"shared_positions": 1}, "shared_positions must be True or False; got 1 (int)"),
+        ({"gradients": None}, "gradients must be True or False; got None (NoneType)"),
+        ({"max_tokens": 0}, "max-tokens must be in 1..2^63-1; got 0"),
+        ({"max_tokens": 2.0}, "max-tokens must be an integer; got 2.0 (float)"),
+        ({"min_head_dim": 3}, "min-head-dim must be an even integer of at least 2; got 3 (int)"),
+        (
+            {"min_head_dim": 64, "head_dims": (8, 16)},
+            "min-head-dim must be at most head-dim; got 64 for head-dim 8, 16",
+        ),
+        (
+            {"rotary_dim": 8, "head_dims": 6},
+            "rotary-dim must be at most head-dim; got 8 for head-dim 6",
+        ),
         ({"device": {"cuda": 0}}, "device must be a text; got {'cuda': 0} (dict)"),
     ],
 )

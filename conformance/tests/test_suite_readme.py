@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ropespec.conformance import runner
+from ropespec.conformance import search
 from ropespec.conformance.judge.values import POSITIONS, VALUES
 from ropespec.conformance.results import Status
 from ropespec.spec import find
@@ -30,12 +30,19 @@ def test_a_check_ends_in_these_ways():
     assert re.findall(r"^\* \*\*(\w+)\*\*:", README, re.MULTILINE) == [str(one) for one in Status]
 
 
-def test_the_numbers_of_cases_are_those_of_the_runner():
+def test_the_numbers_of_cases_are_those_that_are_drawn():
     """24 cases, ten times as many with --full, 10 and 5 for JAX."""
-    assert f"Most checks try {runner.EXAMPLES} cases" in README
-    assert runner.FULL == 10
-    assert f"a check of the rotation draws {runner.EXAMPLES_COMPILED} cases" in README
-    assert f"other functions draw {runner.EXAMPLES_COMPILED // 2}" in README
+    assert f"Most checks try {search.EXAMPLES} cases" in README
+    assert search.FULL == 10
+    assert f"a check of the rotation draws {search.EXAMPLES_COMPILED} cases" in README
+    assert f"other functions draw {search.EXAMPLES_COMPILED // 2}" in README
+
+
+def test_the_limits_of_the_search_are_these():
+    """Seconds for one check and for all, and cases for what almost any mistake breaks."""
+    assert f"{search.SHRINK_SECONDS:g} seconds at most for one check" in README
+    assert f"and {search.SHRINK_TOGETHER:g} for all of a subject" in README
+    assert f"judge {search.SHRINK_CONSEQUENCES} cases for it together" in README
 
 
 def test_every_pattern_is_described():

@@ -16,7 +16,7 @@ from ropespec.conformance.report.document import (
     text_of,
     version,
 )
-from ropespec.conformance.results import CheckResult, Counterexample, Status, Verdict
+from ropespec.conformance.results import CheckResult, Counterexample, Remedy, Status, Verdict
 
 FOUND = Counterexample(
     case={"shape": (1, 1, 1, 2), "limit": np.int64(7)},
@@ -84,6 +84,8 @@ def test_a_document_has_what_scripts_rely_on():
     assert content["profile"]["layouts"] == [False]
     assert content["seed"] == 0
     assert content["conforms"] is False
+    assert (content["numbers"], content["contract"]) == ("wrong", "not judged")
+    assert (content["waivers"], content["unneeded_waivers"], content["remedy"]) == ({}, {}, None)
     assert content["precision"] == "float32-angles"
     assert content["precision_by_dtype"] == {"float32": "float32-angles"}
     assert content["environment"] == {"numpy": np.__version__}
@@ -103,6 +105,8 @@ def test_a_document_has_what_scripts_rely_on():
         "seconds": 0.0,
         "stateful": False,
         "cut": False,
+        "kind": "numbers",
+        "waived": {},
     }
     assert second["worst"] == "inf"
     assert second["counterexample"] == {
@@ -116,6 +120,33 @@ def test_a_document_has_what_scripts_rely_on():
         "of": None,
         "script": "print(1)\n",
         "no_script": "",
+        "smallest": True,
+    }
+
+
+def test_waivers_and_a_remedy_are_part_of_a_document():
+    """A waived failure keeps its status, and has the reason beside it."""
+    waived = replace(FAILED, waived={"ROT-7": "known"})
+    found = replace(
+        VERDICT,
+        checks=(PASSED, waived),
+        waivers={"ROT-7": "known", "ROT-10": "gone"},
+        unneeded={"ROT-10": "ROT-10.identity passes"},
+        remedy=Remedy({"max_tokens": 7}, failures=2, tried=2, left=1, waivers=("ROT-17",)),
+    )
+    content = strict(document(found))
+    VALIDATOR.validate(content)
+
+    assert (content["conforms"], content["numbers"]) == (True, "wrong")
+    assert content["checks"][1]["status"] == "fail"
+    assert content["checks"][1]["waived"] == {"ROT-7": "known"}
+    assert content["unneeded_waivers"] == {"ROT-10": "ROT-10.identity passes"}
+    assert content["remedy"] == {
+        "claims": {"max_tokens": 7},
+        "failures": 2,
+        "tried": 2,
+        "left": 1,
+        "waivers": ["ROT-17"],
     }
 
 
@@ -156,6 +187,12 @@ def put(content, value, *path):
     [
         lambda one: drop(one, "conforms"),
         lambda one: drop(one, "subject"),
+        lambda one: put(one, "good", "numbers"),
+        lambda one: put(one, "wrong", "contract"),
+        lambda one: put(one, {"ROT-18": ""}, "waivers"),
+        lambda one: put(one, {"claims": {}}, "remedy"),
+        lambda one: drop(one, "checks", 0, "kind"),
+        lambda one: put(one, "why", "checks", 1, "waived"),
         lambda one: drop(one, "checks", 0, "status"),
         lambda one: drop(one, "profile", "layouts"),
         lambda one: put(one, "passed", "checks", 0, "status"),

@@ -33,6 +33,7 @@ LOST = {
 WHOLE = (
     *("usual_half", "usual_interleaved", "partial_rotary", "bhsd_order", "shared_vector"),
     *("growing_table", "torch_growing_cache", "jax_jitted"),
+    *("at_most_64_tokens", "vectors_of_16"),
 )
 TELLING = (
     *("ROT-6", "ROT-7", "ROT-14", "ROT-16", "ROT-17", "ROT-20", "ROT-22", "ROT-23", "ROT-24"),
@@ -84,6 +85,19 @@ def test_other_seeds_raise_no_false_alarm(seed):
     assert [r for r in verdict.checks if not r.status.conforms] == []
 
 
+@pytest.mark.parametrize("name", ["padded_at_112", "last_pairs_backwards_at_192"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_size_of_its_own_is_found_at_every_seed(name, seed):
+    """Each size that is claimed is used in every run."""
+    (entry,) = (entry for entry in WRONG if entry.name == name)
+    only = entry.killed_by
+    with open_entry(entry) as session:
+        verdict = run(session, Plan(seed=seed, only=only))
+
+    assert [r.id for r in verdict.checks if not r.status.conforms] == list(only)
+    assert verdict.head_dims == entry.profile.head_dims
+
+
 def test_every_check_has_something_it_kills():
     """No check is idle: some entry names it."""
     named = {id_ for entry in WRONG for id_ in entry.killed_by}
@@ -123,7 +137,10 @@ def test_every_entry_is_small_and_says_what_it_is(entry):
 
 @pytest.mark.parametrize(
     "module",
-    ["torch_wrong", "torch_right", "torch_transforms", "jax_subjects", "jax_transforms"],
+    [
+        *("torch_wrong", "torch_right", "torch_transforms", "torch_calls", "torch_claimed"),
+        *("jax_subjects", "jax_transforms"),
+    ],
 )
 def test_what_a_worker_imports_is_listed_by_name(module):
     """Each public name of a module that is not imported here is an entry of the zoo."""

@@ -27,6 +27,7 @@ def builtin_profile(name: str) -> Profile:
         precision="float64-angles",
         max_position=2**31 - 1,
         refusals=True,
+        constant_tables=True,
     )
 
 

@@ -196,7 +196,7 @@ def cases(
         profile,
         limit,
         shapes=_shapes(profile, space, whole_pool=whole_pool),
-        other_shapes=_shapes(profile, space, whole_pool=False),
+        other_shapes=_shapes(profile, space, whole_pool=False, largest=True),
         parts=parts,
         starts=_starts(max(limit - _LONGEST, 0)),
         kinds=st.sampled_from(_patterns(profile, space)),
@@ -204,7 +204,7 @@ def cases(
         bases=st.sampled_from(_bases(profile, keywords, often=space.usual_base)),
         dtypes=st.sampled_from(dtypes),
         values=st.sampled_from(_values(profile, space)),
-        strided=st.booleans() if space.strided else st.just(value=False),
+        strided=st.booleans() if space.strided and profile.strided else st.just(value=False),
         seeds=st.integers(0, 99),
     )
 
@@ -236,28 +236,42 @@ def _drawn(draw: st.DrawFn, /, profile: Profile, limit: int, **of: st.SearchStra
 
 
 def _shapes(
-    profile: Profile, space: Space, *, whole_pool: bool
+    profile: Profile, space: Space, *, whole_pool: bool, largest: bool = False
 ) -> st.SearchStrategy[tuple[int, int, int, int]]:
     smallest = max(space.min_dim, (profile.rotary_dim or 0) + 2 * space.partial)
     dims = [dim for dim in profile.head_dims if dim >= smallest] or [max(profile.head_dims)]
     dims = [dim for dim in dims if dim <= (space.max_dim or dim)] or dims[:1]
     one_row = profile.axes == "shd"
     least = (1 if one_row else space.min_batch, space.min_seq, space.min_heads)
+    most = profile.max_tokens
     if profile.array == "jax":
         pool = _pool(profile.head_dims, one_row=one_row)
         fits = [
             shape
             for shape in pool
-            if shape[3] in dims and all(n >= m for n, m in zip(shape, least, strict=False))
+            if shape[3] in dims
+            and all(n >= m for n, m in zip(shape, least, strict=False))
+            and (most is None or shape[0] * shape[1] <= most)
         ]
         if fits:
-            return st.sampled_from(fits if whole_pool else fits[:2][-1:])
+            # Few elements cannot tell one precision class of a narrow dtype from another.
+            one = fits[-1:] if largest else fits[:2][-1:]
+            return st.sampled_from(fits if whole_pool else one)
     choices = ((1,) if one_row else (1, 2, 3), (1, 2, 3, 5, 8, _LONGEST), (1, 2, 3, 4))
     sizes = [
         [size for size in some if size >= m] or [m] for some, m in zip(choices, least, strict=True)
     ]
     # The widest head has the most pairs, and is drawn twice as often as any other.
-    return st.tuples(*(st.sampled_from(some) for some in (*sizes, [*dims, max(dims)])))
+    drawn = st.tuples(*(st.sampled_from(some) for some in (*sizes, [*dims, max(dims)])))
+    if most is None:
+        return drawn
+    return drawn.map(lambda shape: (*_fewer(shape[0], shape[1], least, most), *shape[2:]))
+
+
+def _fewer(batch: int, seq: int, least: tuple[int, ...], most: int) -> tuple[int, int]:
+    """Shorten the sequence, then the batch, until there are not more tokens than that."""
+    seq = max(min(seq, most // batch), least[1])
+    return max(min(batch, most // seq), least[0]), seq
 
 
 def _pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:
@@ -299,6 +313,8 @@ def _values(profile: Profile, space: Space) -> list[str]:
     values = [kind for kind in VALUES if kind in space.values]
     if profile.precision == "float16-arithmetic" and set(profile.dtypes) != {"float16"}:
         values = [kind for kind in values if kind != "heavy"]  # it overflows, as it may
+    if not profile.subnormals:
+        values = [kind for kind in values if kind != "subnormal"]
     return values or ["normal"]
 
 

@@ -8,18 +8,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ropespec.conformance.claims import Claim, claim, claim_of
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.spec.arguments import FLOAT_DTYPES
 from ropespec.spec.errors import describe
 
-__all__ = ["ARRAYS", "AXES", "Profile", "ProfileError"]
+__all__ = [
+    "ALIASES",
+    "ARRAYS",
+    "AXES",
+    "CLAIMS",
+    "WAIVERS",
+    "Profile",
+    "ProfileError",
+    "as_options",
+]
 
 ARRAYS = ("numpy", "torch", "jax", "cupy")
 AXES = ("bshd", "bhsd", "sbhd", "shd")
-HEAD_DIMS = (2, 4, 6, 8, 16, 20, 32, 40, 64, 80, 100, 128, 256)
+HEAD_DIMS = (
+    *(2, 4, 6, 8, 16, 20, 32, 40, 48, 64, 72, 80, 96),
+    *(100, 112, 120, 128, 160, 192, 256),
+)
 MOST_HEAD_DIM = 4096
 """A limit of this suite, which looks at matrices of head_dim by head_dim."""
 INT64_LIMIT = 2**63 - 1
+ALIASES = {"dtype": "dtypes", "head_dim": "head_dims", "interleaved": "layouts"}
+"""Other names of claims."""
+
+WAIVERS = "waivers"
+"""The name under which waivers stand beside claims; they are none (see `waivers`)."""
 
 
 class ProfileError(Exception):
@@ -58,45 +76,131 @@ class Profile:
         Where its arrays live, in the framework's own words; None for the default.
     refusals : bool
         Whether it promises the errors of clause ROT-21.
+    gradients : bool
+        Whether gradients can be taken, in whatever mode; what is for inference alone has none.
+    strided : bool
+        Whether arrays that are not contiguous are taken.
+    empty : bool
+        Whether an axis may have length zero.
+    subnormals : bool
+        Whether numbers below the normal range of a dtype are kept, and not flushed to zero.
+    max_tokens : int or None
+        The most tokens of one call, batch times sequence; None for any number.
+    min_head_dim : int
+        The smallest head dimension it accepts; smaller ones are dropped from `head_dims`.
+    constant_tables : bool
+        Whether no gradient flows into tables that a caller gives (ROT-22).
     """
 
     layouts: tuple[bool, ...]
-    array: str = "numpy"
-    axes: str = "bshd"
-    dtypes: tuple[str, ...] = ("float32",)
-    base: float = 10000.0
-    rotary_dim: int | None = None
-    head_dims: tuple[int, ...] = HEAD_DIMS
-    precision: str | None = None
-    max_position: int = 2**17 - 1
-    negative_positions: bool = True
-    shared_positions: bool = False
-    device: str | None = None
-    refusals: bool = False
+    array: str = claim("numpy", "--array", "Its arrays.", choices=ARRAYS)
+    axes: str = claim(
+        "bshd", "--axes", "Order of batch, sequence, heads, head_dim in x.", choices=AXES
+    )
+    dtypes: tuple[str, ...] = claim(
+        ("float32",), "--dtype", "dtype of x; may be repeated.", choices=FLOAT_DTYPES
+    )
+    base: float = claim(10000.0, "--base", "Base of the frequencies.", "base {}", of=float)
+    rotary_dim: int | None = claim(
+        None,
+        "--rotary-dim",
+        "How many leading components turn.",
+        "rotary_dim {}",
+        of=int,
+        even=True,
+    )
+    head_dims: tuple[int, ...] = claim(
+        HEAD_DIMS,
+        "--head-dim",
+        "A size of the last axis; may be repeated.",
+        "head_dim {}",
+        of=int,
+        even=True,
+    )
+    precision: str | None = claim(
+        None,
+        "--precision",
+        "Precision it claims; measured if absent. See `ropespec spec judging`.",
+        "precision {}",
+        choices=tuple(PRECISIONS),
+        metavar="CLASS",
+    )
+    max_position: int = claim(
+        2**17 - 1, "--max-position", "Largest absolute position.", of=int, metavar="N"
+    )
+    negative_positions: bool = claim(
+        True, "--no-negative-positions", "It takes no positions below zero."
+    )
+    shared_positions: bool = claim(
+        False,
+        "--shared-positions",
+        "Positions are one vector (sequence,), not (batch, sequence).",
+        "shared by the batch",
+    )
+    device: str | None = claim(
+        None, "--device", "Where its arrays live, such as cuda:0.", "on {}", metavar="TEXT"
+    )
+    refusals: bool = claim(
+        False,
+        "--refusals",
+        "It refuses bad arguments by the errors of ROT-21, so these are asked for.",
+        "refusals",
+    )
+    gradients: bool = claim(
+        True,
+        "--inference-only",
+        "No gradient is taken through it, in any mode; none is asked for.",
+        "no gradients",
+    )
+    strided: bool = claim(
+        True,
+        "--contiguous-only",
+        "It takes contiguous arrays alone: no views with gaps or axes in another order.",
+        "contiguous arrays only",
+    )
+    empty: bool = claim(True, "--no-empty", "No axis may have length zero.", "no empty axes")
+    subnormals: bool = claim(
+        True,
+        "--flushes-subnormals",
+        "Numbers below the normal range, 2^-126 for float32, may become zero.",
+        "subnormals flushed",
+    )
+    max_tokens: int | None = claim(
+        None,
+        "--max-tokens",
+        "One call has at most N tokens, batch times sequence.",
+        "at most {} tokens a call",
+        of=int,
+        metavar="N",
+    )
+    min_head_dim: int = claim(
+        2,
+        "--min-head-dim",
+        "Smallest size of the last axis; the usual ones from there on are asked for.",
+        "head_dim from {} on",
+        of=int,
+        metavar="N",
+        even=True,
+    )
+    constant_tables: bool = claim(
+        False,
+        "--constant-tables",
+        "Tables that a caller gives are constants: no gradient flows into them (ROT-22).",
+        "tables constant",
+    )
 
     def __post_init__(self) -> None:
         """Refuse claims that contradict the specification or each other."""
         if not self.layouts or not all(isinstance(item, bool) for item in self.layouts):
             raise ProfileError("layouts must name at least one of interleaved and half")
-        _require_choice("array", self.array, ARRAYS)
-        _require_choice("axes", self.axes, AXES)
-        _require_integers("head-dim", self.head_dims)
+        for name, told in CLAIMS.items():
+            _require(name, told, getattr(self, name))
         if (most := max(self.head_dims)) > MOST_HEAD_DIM:
             raise ProfileError(f"head-dim must be at most {MOST_HEAD_DIM} here; got {most}")
-        for dtype in self.dtypes:
-            _require_choice("dtype", dtype, FLOAT_DTYPES)
-        if not self.dtypes:
-            raise ProfileError("dtype must be given at least once")
+        object.__setattr__(self, "head_dims", _wide_enough(self.head_dims, self.min_head_dim))
         object.__setattr__(self, "base", _finite_base(self.base))
         if self.rotary_dim is not None:
-            _require_rotary_dim(self.rotary_dim, self.head_dims)
-        if self.precision is not None:
-            _require_choice("precision", self.precision, tuple(PRECISIONS))
-        _require_position(self.max_position)
-        for name in ("negative_positions", "shared_positions", "refusals"):
-            _require_flag(name, getattr(self, name))
-        if not isinstance(self.device, (str, type(None))):
-            raise ProfileError(f"device must be a text; got {describe(self.device)}")
+            _require_room(self.rotary_dim, self.head_dims)
 
     @classmethod
     def from_mapping(cls, claims: Mapping[str, Any]) -> "Profile":
@@ -115,8 +219,7 @@ class Profile:
             For an unknown name or an impossible value.
         """
         values = {name.replace("-", "_"): value for name, value in claims.items()}
-        renamed = {"dtype": "dtypes", "head_dim": "head_dims", "interleaved": "layouts"}
-        for old, new in renamed.items():
+        for old, new in ALIASES.items():
             if old in values:
                 values[new] = values.pop(old)
         known = {item.name for item in dataclasses.fields(cls)}
@@ -144,6 +247,30 @@ class Profile:
         }
 
 
+CLAIMS: Mapping[str, Claim] = {
+    item.name: told for item in dataclasses.fields(Profile) if (told := claim_of(item)) is not None
+}
+"""How each claim is said, by its name; the layouts alone have two options of their own."""
+
+
+def as_options(claims: Mapping[str, Any], usual: Mapping[str, Any]) -> list[str]:
+    """Write claims as the options of a command.
+
+    Parameters
+    ----------
+    claims : mapping
+        As `Profile.as_dict` returns them.
+    usual : mapping
+        What is claimed anyway, and so not written.
+    """
+    return [
+        word
+        for name, told in CLAIMS.items()
+        if name in claims and claims[name] != usual.get(name)
+        for word in told.arguments(claims[name])
+    ]
+
+
 def _finite_base(base: object) -> float:
     if isinstance(base, bool) or not isinstance(base, (int, float)):
         raise ProfileError(f"base must be a number above 1; got {describe(base)}")
@@ -156,37 +283,48 @@ def _finite_base(base: object) -> float:
     return found
 
 
-def _require_position(position: object) -> None:
-    if isinstance(position, bool) or not isinstance(position, int):
-        raise ProfileError(f"max-position must be an integer; got {describe(position)}")
-    if not 1 <= position <= INT64_LIMIT:
-        raise ProfileError(f"max-position must be in 1..2^63-1; got {position}")
-
-
-def _require_flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
+def _require(name: str, told: Claim, value: object) -> None:
+    """Refuse a value of another type, or one that is none of the choices."""
+    option = told.option.removeprefix("--")
+    values = value if isinstance(value, tuple) else (value,)
+    if not values:
+        raise ProfileError(f"{option} must be given at least once")
+    if told.of is bool and not isinstance(value, bool):
         raise ProfileError(f"{name} must be True or False; got {describe(value)}")
+    for one in () if value is None and told.optional else values:
+        if told.choices and one not in told.choices:
+            choices = ", ".join(told.choices)
+            raise ProfileError(f"{option} must be one of {choices}; got {describe(one)}")
+        if told.of is str and not isinstance(one, str):
+            raise ProfileError(f"{option} must be a text; got {describe(one)}")
+        if told.of is int:
+            _require_integer(option, one, even=told.even)
 
 
-def _require_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ProfileError(f"{name} must be one of {', '.join(choices)}; got {describe(value)}")
+def _require_integer(option: str, value: object, *, even: bool) -> None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if even and not (whole and value >= 2 and value % 2 == 0):  # type: ignore[operator]  # whole
+        raise ProfileError(f"{option} must be an even integer of at least 2; got {describe(value)}")
+    if not whole:
+        raise ProfileError(f"{option} must be an integer; got {describe(value)}")
+    if not 1 <= value <= INT64_LIMIT:  # type: ignore[operator]  # whole
+        raise ProfileError(f"{option} must be in 1..2^63-1; got {value}")
 
 
-def _require_rotary_dim(rotary_dim: int, head_dims: tuple[int, ...]) -> None:
-    _require_integers("rotary-dim", (rotary_dim,))
+def _wide_enough(head_dims: tuple[int, ...], smallest: int) -> tuple[int, ...]:
+    """Drop the sizes below the smallest that is claimed."""
+    kept = tuple(one for one in head_dims if one >= smallest)
+    if not kept:
+        given = ", ".join(map(str, head_dims))
+        raise ProfileError(
+            f"min-head-dim must be at most head-dim; got {smallest} for head-dim {given}"
+        )
+    return kept
+
+
+def _require_room(rotary_dim: int, head_dims: tuple[int, ...]) -> None:
     if not any(head_dim >= rotary_dim for head_dim in head_dims):
         given = ", ".join(map(str, head_dims))
         raise ProfileError(
             f"rotary-dim must be at most head-dim; got {rotary_dim} for head-dim {given}"
         )
-
-
-def _require_integers(name: str, values: tuple[int, ...]) -> None:
-    if not values:
-        raise ProfileError(f"{name} must be given at least once")
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 2 or value % 2:
-            raise ProfileError(
-                f"{name} must be an even integer of at least 2; got {describe(value)}"
-            )

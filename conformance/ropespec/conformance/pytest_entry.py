@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ropespec.conformance.profile import ARRAYS
+from ropespec.conformance.profile import ARRAYS, WAIVERS
 from ropespec.spec.api import FUNCTIONS
 
-__all__ = ["conformance_tests", "offered_by", "target_of"]
+__all__ = ["conformance_tests", "offered_by", "profile_beside", "target_of"]
 
 HINT = (
     "the checks run it in a process of its own and must be able to import it: define it at the "
@@ -33,6 +33,7 @@ def conformance_tests(  # keyword-only, and each is an option of the command too
     full: bool = False,
     only: Sequence[str] = (),
     timeout: float = 30.0,
+    waivers: Mapping[str, str] | None = None,
     **claims: Any,  # noqa: ANN401  # the attributes of `Profile`
 ) -> Callable[..., None]:
     """Make a test function of pytest out of an implementation: one test per check.
@@ -52,6 +53,10 @@ def conformance_tests(  # keyword-only, and each is an option of the command too
         Clauses, checks or chapters; empty for all.
     timeout : float
         Seconds for one call of the implementation.
+    waivers : mapping of str to str, optional
+        Clauses or checks that may fail, and the reason of each, such as
+        `{"ROT-18": "never called without tokens"}`. They are expected to fail (xfail), and each has
+        a test of its own that fails once it is not needed any more.
     **claims
         The attributes of `ropespec.conformance.profile.Profile`, such as `array="torch"`,
         `axes="bhsd"`, `dtypes=["float32", "bfloat16"]`, `base=500000.0`, `rotary_dim=32`.
@@ -68,7 +73,7 @@ def conformance_tests(  # keyword-only, and each is an option of the command too
     TypeError
         If the implementation cannot be found by name.
     ProfileError
-        If a claim is impossible.
+        If a claim is impossible, or a waiver names nothing or has no reason.
     ValueError
         If `only` names nothing.
     """
@@ -88,10 +93,11 @@ def conformance_tests(  # keyword-only, and each is an option of the command too
     )
     subject = Subject(
         target_of(apply, names),
-        {"interleaved": interleaved} | claims,
+        {"interleaved": interleaved} | claims | ({WAIVERS: waivers} if waivers else {}),
         timeout,
         Plan(seed=seed, full=full, only=tuple(only)),
         offered_by(apply),
+        profile_beside(apply),
     )
     return test_function(subject, place)
 
@@ -115,6 +121,28 @@ def offered_by(apply: object) -> frozenset[str] | None:
     return frozenset(name for name in known if callable(getattr(apply, name, None))) or frozenset(
         {"apply_rotary"}
     )
+
+
+def profile_beside(apply: object) -> Mapping[str, Any] | None:
+    """Return the `PROFILE` of an implementation or of its module, without loading it anew.
+
+    Parameters
+    ----------
+    apply : object
+        What `conformance_tests` was given.
+
+    Returns
+    -------
+    mapping or None
+        Empty if there is none; None where nobody knows before it is loaded.
+    """
+    if isinstance(apply, (str, type)):
+        return None
+    for holder in (apply, sys.modules.get(getattr(apply, "__module__", None) or "")):
+        found = getattr(holder, "PROFILE", None)
+        if isinstance(found, Mapping):
+            return found
+    return {}
 
 
 def target_of(apply: Any, caller: Mapping[str, Any] | None = None) -> str:  # noqa: ANN401  # anything

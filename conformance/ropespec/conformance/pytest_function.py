@@ -1,4 +1,8 @@
-"""The test function behind `conformance_tests`; one worker serves all its tests."""
+"""The test function behind `conformance_tests`; one worker serves all its tests.
+
+A check that fails and is waived is expected to fail. Each waiver has a test as well, which fails
+once the waiver is not needed any more.
+"""
 
 import atexit
 import io
@@ -9,10 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 from rich.console import Console
 
-from ropespec.conformance.opening import merged_profile, open_subject
+from ropespec.conformance.opening import merged_profile, merged_waivers, open_subject
 from ropespec.conformance.profile import ProfileError
 from ropespec.conformance.pytest_told import text_of
 from ropespec.conformance.registry import Check
+from ropespec.conformance.report.answers import unneeded_lines
 from ropespec.conformance.report.document import plain
 from ropespec.conformance.report.failure import failure, finding
 from ropespec.conformance.report.page import Page
@@ -23,11 +28,14 @@ from ropespec.conformance.results import CheckResult, Status
 from ropespec.conformance.runner import Plan, lost, run_check, select
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.trial import Trial
+from ropespec.conformance.waivers import covered, unneeded, with_waivers
 from ropespec.pytest_plugin import OUTCOME
 
 __all__ = ["Place", "Subject", "test_function"]
 
 WIDTH = 100
+OWN_WAIVERS = "waivers"
+"""The id of the one test for the waivers of a `PROFILE` that is not known before it is loaded."""
 
 
 class Place(NamedTuple):
@@ -53,6 +61,8 @@ class Subject:
         What is checked.
     offered : frozenset of str or None
         The functions it offers; None if that is not known before it is loaded.
+    beside : mapping or None
+        Its `PROFILE`; None if that is not known before it is loaded.
     """
 
     target: str
@@ -60,13 +70,16 @@ class Subject:
     timeout: float
     plan: Plan
     offered: frozenset[str] | None = None
+    beside: Mapping[str, Any] | None = None
     _trial: Trial | None = None
     _unusable: str = ""
-    _results: list[CheckResult] = field(default_factory=list)
+    _remedy: str = ""
+    _is_refused: bool = False
+    _results: dict[str, CheckResult] = field(default_factory=dict)
     _proof: Proof = field(default_factory=Proof)
 
     def require_possible(self) -> None:
-        """Refuse impossible claims, while tests are collected.
+        """Refuse impossible claims and waivers, while tests are collected.
 
         Raises
         ------
@@ -75,6 +88,7 @@ class Subject:
         """
         try:
             merged_profile(self.target, None, self.claims)
+            merged_waivers(self.target, self.beside, self.claims)
         except TargetUnusable as problem:
             raise ProfileError(str(problem)) from None
 
@@ -84,6 +98,16 @@ class Subject:
         if self.offered is None:
             return chosen
         return tuple(item for item in chosen if self.offered.issuperset(item.needs))
+
+    def waivers(self) -> tuple[str, ...]:
+        """Return the waivers that get a test: those of which the plan leaves no check out.
+
+        An empty name stands for those of a `PROFILE` that is not known yet.
+        """
+        known = merged_waivers(self.target, self.beside, self.claims)
+        chosen = set(select(self.plan))
+        named = tuple(name for name in known if chosen.issuperset(covered(name)))
+        return named if self.beside is not None else (*named, "")
 
     def found(self, check: Check) -> CheckResult | str:
         """Run a check as the command would after those before it.
@@ -97,25 +121,61 @@ class Subject:
             self._open()
         trial = self._trial
         if trial is None:
-            return self._unusable
-        if reason := lost(self._results):
+            return self._refusal
+        if check.id in self._results:
+            return self._results[check.id]
+        if reason := lost(tuple(self._results.values())):
             skipped = (check.id, check.clause, "", check.sentence, Status.SKIP)
             return CheckResult(*skipped, message=reason)
-        result = run_check(check, trial, self.plan)
-        self._results.append(result)
+        result = with_waivers(run_check(check, trial, self.plan), trial.session.waivers)
         if result.status is Status.ERROR and trial.worn:
             trial.session.refresh()
-        return result if result.general else self._proof.of_result(result)
+        telling = not (result.general or result.waived)
+        self._results[check.id] = self._proof.of_result(result) if telling else result
+        return self._results[check.id]
+
+    def not_needed(self, waiver: str) -> str:
+        """Run the checks of a waiver, and say why it is not needed; nothing if it is.
+
+        An empty name is that of `waivers`.
+        """
+        if self._trial is None and not self._unusable:
+            self._open()
+        if self._trial is None:
+            return self._refusal
+        given = merged_waivers(self.target, self.beside, self.claims)
+        own = [name for name in self._trial.session.waivers if name not in given]
+        names = [waiver] if waiver else own
+        chosen = set(select(self.plan))
+        ran = [self.found(one) for name in names for one in covered(name) if one in chosen]
+        results = [one for one in ran if isinstance(one, CheckResult)]
+        return "\n".join(unneeded_lines(unneeded(names, results)))
 
     def _open(self) -> None:
         """Start the subject, which ends with the interpreter."""
         try:
             session = open_subject(self.target, self.claims, self.timeout)
         except TargetUnusable as problem:
-            self._unusable = str(problem)
+            self._unusable, self._remedy = str(problem), problem.remedy
             return
         atexit.register(session.close)
         self._trial = Trial(session)
+
+    def require_usable(self) -> None:
+        """Fail once with why the subject cannot be loaded or called; after that, skip."""
+        if not self._unusable:
+            return
+        if self._is_refused:
+            pytest.skip(self._refusal)
+        self._is_refused = True
+        pytest.fail(shown("\n\n".join(filter(None, (self._unusable, self._remedy)))), pytrace=False)
+
+    @property
+    def _refusal(self) -> str:
+        """Why it cannot be used, told in full by one test alone."""
+        if self._is_refused:
+            return f"not run: {self.target} cannot be used"
+        return shown(self._unusable)
 
     def told(self, found: CheckResult | str) -> dict[str, Any]:
         """Return what the summary at the end needs of a test, as plain values."""
@@ -126,6 +186,8 @@ class Subject:
             "seed": self.plan.seed,
             "only": list(self.plan.only),
             "offered": None if self.offered is None else sorted(self.offered),
+            "waived": False,
+            "of_waiver": False,
         }
         if isinstance(found, str) or self._trial is None:
             return outcome | {"finding": str(found), "not_offered": False, "result": ""}
@@ -135,6 +197,8 @@ class Subject:
             "result": text_of(found),
             "profile": self._trial.profile.as_dict(),
             "precision": self._trial.measured.best(),
+            "waivers": dict(self._trial.session.waivers),
+            "waived": bool(found.waived),
         }
 
 
@@ -157,21 +221,40 @@ def test_function(subject: Subject, place: Place) -> Callable[..., None]:
     """
     subject.require_possible()
     cases = [pytest.param(item, id=item.id) for item in subject.checks()]
+    cases += [
+        pytest.param(name, id=f"waiver-{name}" if name else OWN_WAIVERS)
+        for name in subject.waivers()
+    ]
 
     @pytest.mark.parametrize("check", cases)
-    def test(check: Check, request: pytest.FixtureRequest) -> None:
+    def test(check: Check | str, request: pytest.FixtureRequest) -> None:
+        if isinstance(check, str):
+            reason = subject.not_needed(check)
+            request.node.stash[OUTCOME] = subject.told(reason) | {"of_waiver": True}
+            subject.require_usable()
+            if reason:
+                pytest.fail(reason, pytrace=False)
+            return
         found = subject.found(check)
         request.node.stash[OUTCOME] = subject.told(found)
-        if isinstance(found, str):
-            pytest.fail(found, pytrace=False)
-        if found.status is Status.SKIP:
-            pytest.skip(found.message)
-        if not found.status.conforms:
-            pytest.fail(_message(subject.target, found), pytrace=False)
+        subject.require_usable()
+        assert isinstance(found, CheckResult)
+        _end(subject.target, found)
 
     test.__doc__ = f"{subject.target} conforms to the clause."
     test.__code__ = test.__code__.replace(co_filename=place.file, co_firstlineno=place.line)
     return test
+
+
+def _end(target: str, found: CheckResult) -> None:
+    """End the test of a check as its result asks for."""
+    if found.status is Status.SKIP:
+        pytest.skip(found.message)
+    if found.waived:
+        why = ", ".join(f"{name}: {reason}" for name, reason in found.waived.items())
+        pytest.xfail(f"waived, {why}")  # with --runxfail nothing is expected to fail
+    if not found.status.conforms:
+        pytest.fail(_message(target, found), pytrace=False)
 
 
 # Not a test itself, whatever its name in the namespace of a test file.

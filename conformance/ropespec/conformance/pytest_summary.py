@@ -13,13 +13,15 @@ from rich.console import Console
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.pytest_told import result_of
+from ropespec.conformance.remedy import remedied
 from ropespec.conformance.report.page import Page
 from ropespec.conformance.report.screen import shown
-from ropespec.conformance.report.summary import head
+from ropespec.conformance.report.summary import head, waived_lines
 from ropespec.conformance.report.table import left_out
 from ropespec.conformance.results import CheckResult, Status, Verdict
 from ropespec.conformance.runner import Plan, explained, select
 from ropespec.conformance.subject.errors import TargetUnusable
+from ropespec.conformance.waivers import unneeded
 
 __all__ = ["summarize"]
 
@@ -36,8 +38,12 @@ def summarize(reporter: pytest.TerminalReporter, reports: Iterable[Any]) -> None
     """
     groups: dict[str, list[Any]] = {}
     for report in reports:
+        if report.ropespec["of_waiver"]:
+            continue
         key = json.dumps([report.ropespec[name] for name in ("target", "claims", "seed", "only")])
         groups.setdefault(key, []).append(report)
+    if not groups:
+        return
     reporter.write_sep("=", "ropespec")
     for number, group in enumerate(groups.values()):
         if number:
@@ -58,9 +64,10 @@ def _subject(reporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
     ran = len(verdict.checks)
     only = tuple(told[0]["only"]) or ((f"{ran} of {asked} checks",) if ran < asked else ())
     head(page, verdict, only=only)
+    waived_lines(page, verdict)
     for text in left_out(verdict.checks):
         page.add(text, hang=2)
-    colour = {"red": True} if verdict.failures else {"green": True}
+    colour = {"red": True} if verdict.failures or verdict.unneeded else {"green": True}
     for number, line in enumerate(page.lines):
         markup = {"bold": True, **colour} if number == 0 else {}
         reporter.write_line(shown(line.plain), **markup)
@@ -79,13 +86,16 @@ def _verdict(told: Sequence[Mapping[str, Any]], seconds: float) -> Verdict:
                 *(item.id, item.clause, "", item.sentence, Status.SKIP),
                 message=f"{missing} not offered",
             )
+    checks = tuple(results[item.id] for item in chosen if item.id in results)
     return Verdict(
         subject=first["target"],
         profile=first["profile"],
         seed=first["seed"],
         precision_by_dtype=_precision(one["precision"] for one in told),
-        checks=tuple(results[item.id] for item in chosen if item.id in results),
+        checks=checks,
         duration=seconds,
+        waivers=first["waivers"],
+        unneeded=unneeded(first["waivers"], checks),
     )
 
 
@@ -100,11 +110,12 @@ def _precision(measured: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 
 def _explained(verdict: Verdict, told: Mapping[str, Any]) -> Verdict:
-    """Name the mistake, if there is one."""
+    """Name the mistake, and find the claims that fit, if anything failed."""
     if not verdict.failures:
         return verdict
     try:
         with open_subject(told["target"], told["claims"], told["timeout"]) as session:
-            return explained(session, verdict)
+            plan = Plan(seed=verdict.seed, only=tuple(told["only"]))
+            return remedied(session, explained(session, verdict), plan)
     except TargetUnusable:  # it was usable before; the verdict stands
         return replace(verdict, diagnosis=())

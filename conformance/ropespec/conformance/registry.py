@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.results import Kind, kind_of
 from ropespec.conformance.trial import Trial
 from ropespec.spec import clauses
 
-__all__ = ["Check", "all_checks", "check"]
+__all__ = ["OTHER_LAYOUT", "Check", "all_checks", "check"]
 
 Judge = Callable[[Trial, Case], Finding]
 Applies = Callable[[Trial], str | None]
@@ -19,6 +20,9 @@ Explain = Callable[[Trial, Case, Finding], Finding]
 
 EVERY_DTYPE = frozenset({"dtype", "gradient", "identity", "precision", "tail", "value"})
 """Words of checks that draw every dtype even where each one is compiled anew; laws need but one."""
+
+OTHER_LAYOUT = "layout not claimed"
+"""Why a check is skipped that is of the other layout."""
 
 _registered: dict[str, "Check"] = {}
 
@@ -67,6 +71,11 @@ class Check:
     general: bool
 
     @property
+    def kind(self) -> Kind:
+        """Which question it belongs to: are the numbers right, or is the contract kept."""
+        return kind_of(self.clause)
+
+    @property
     def every_dtype(self) -> bool:
         """Whether it is about numbers or dtypes, and not about a law that all dtypes share."""
         return self.id.rpartition(".")[2] in EVERY_DTYPE
@@ -78,11 +87,14 @@ class Check:
             return f"{', '.join(missing)} not offered"
         claimed = trial.profile
         if self.space.layouts is not None and not set(self.space.layouts) & set(claimed.layouts):
-            return "layout not claimed"
+            return OTHER_LAYOUT
         if self.space.dtypes is not None and not set(self.space.dtypes) & set(claimed.dtypes):
             return f"{' or '.join(self.space.dtypes)} not claimed"
         if self.space.min_batch > 1 and claimed.axes == "shd":
             return "no batch axis claimed"
+        most, batch = claimed.max_tokens, self.space.min_batch
+        if most is not None and batch * self.space.min_seq > most:
+            return f"more than {most} tokens a call not claimed"
         return self.applies(trial)
 
 

@@ -1,17 +1,45 @@
 """The verdict as values: closed statuses, one result per check, one verdict per subject."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from ropespec.conformance.evidence.draft import Draft
 from ropespec.conformance.judge.precision import PRECISIONS
+from ropespec.spec.api import PARTS
+from ropespec.spec.clauses import clauses
 
-__all__ = ["OVERDUE", "CheckResult", "Counterexample", "Diagnosis", "Status", "Verdict"]
+__all__ = [
+    "NOT_RUN",
+    "OVERDUE",
+    "CheckResult",
+    "Contract",
+    "Counterexample",
+    "Diagnosis",
+    "Kind",
+    "Numbers",
+    "Remedy",
+    "Status",
+    "Verdict",
+    "kind_of",
+]
 
+NOT_RUN = "not run: "
+"""How the message of a skip begins that says nothing of the subject's claims."""
 
-OVERDUE = "not run: the deadline"
+OVERDUE = f"{NOT_RUN}the deadline"
 """How the message of a check begins that the deadline of the run left no time for."""
+
+Kind = Literal["numbers", "contract"]
+Numbers = Literal["right", "wrong", "not judged"]
+Contract = Literal["kept", "broken", "not judged"]
+
+
+def kind_of(clause: str) -> Kind:
+    """Return which question a clause belongs to: are the numbers right, is the contract kept."""
+    known = clauses().get(clause)
+    return "contract" if known is not None and known.chapter in PARTS["The API"] else "numbers"
 
 
 class Status(StrEnum):
@@ -47,6 +75,8 @@ class Counterexample:
     script : str
         A short Python script that shows it with NumPy and the subject alone; empty unless it was
         run and did.
+    smallest : bool
+        Whether smaller cases were looked for to the end, and none was found.
     off, of : int or None
         How many elements exceed their budget, and of how many; None where none were counted.
     no_script : str
@@ -66,6 +96,7 @@ class Counterexample:
     of: int | None = None
     no_script: str = ""
     drafts: tuple[Draft, ...] = ()
+    smallest: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +163,8 @@ class CheckResult:
         the first failure and of the first error only.
     cut : bool
         Whether fewer cases were drawn than usual, because the subject is slow.
+    waived : mapping of str to str
+        Of a failure, the waivers that cover it, by clause or check, and the reason of each.
     """
 
     id: str
@@ -148,6 +181,37 @@ class CheckResult:
     seconds: float = 0.0
     stateful: bool = False
     cut: bool = False
+    waived: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        """Which question it belongs to."""
+        return kind_of(self.clause)
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Claims under which failures that were seen vanish; each was tried.
+
+    Attributes
+    ----------
+    claims : mapping of str to object
+        Changes of the profile, by claim; empty if no claim helps.
+    failures : int
+        How many failures there are without it.
+    tried : int
+        How many of these were tried again under the changed profile, or left out by it.
+    left : int
+        How many of those tried still fail.
+    waivers : tuple of str
+        Clauses that no claim fits, and that may be waived if there is a reason.
+    """
+
+    claims: Mapping[str, Any]
+    failures: int
+    tried: int
+    left: int
+    waivers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +234,20 @@ class Verdict:
         Versions and machine.
     duration : float
         Seconds.
+    head_dims : tuple of int
+        Those of the claimed sizes that something was rotated at.
     diagnosis : tuple of Diagnosis
         The mistakes that explain the failures, the surest first; empty if it conforms.
+    waivers : mapping of str to str
+        The failures that are waived, by clause or check, and why.
+    unneeded : mapping of str to str
+        The waivers that nothing needs, and what became of their checks.
+    remedy : Remedy or None
+        The claims that fit what failed, where they were looked for.
+    lacks : tuple of str
+        What this system could not keep the subject from, one clause each.
+    stragglers : mapping of str to int
+        Processes that outlived the subject and were ended: how many of each name.
     """
 
     subject: str
@@ -181,7 +257,13 @@ class Verdict:
     checks: tuple[CheckResult, ...]
     environment: dict[str, str] = field(default_factory=dict)
     duration: float = 0.0
+    head_dims: tuple[int, ...] = ()
     diagnosis: tuple[Diagnosis, ...] = ()
+    waivers: Mapping[str, str] = field(default_factory=dict)
+    unneeded: Mapping[str, str] = field(default_factory=dict)
+    remedy: Remedy | None = None
+    lacks: tuple[str, ...] = ()
+    stragglers: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def precision(self) -> str:
@@ -190,10 +272,44 @@ class Verdict:
         return max(self.precision_by_dtype.values(), key=order.index, default="none")
 
     @property
+    def numbers(self) -> Numbers:
+        """Whether the numbers are right: a waiver makes none right that is wrong."""
+        found = {result.status for result in self.checks if result.kind == "numbers"}
+        if Status.FAIL in found:
+            return "wrong"
+        return "right" if Status.PASS in found else "not judged"
+
+    @property
+    def contract(self) -> Contract:
+        """Whether the contract is kept, which nothing does that raises, dies or does not answer."""
+        if self.deviations:
+            return "broken"
+        passed = (
+            result.status is Status.PASS for result in self.checks if result.kind == "contract"
+        )
+        return "kept" if any(passed) else "not judged"
+
+    @property
+    def deviations(self) -> tuple[CheckResult, ...]:
+        """What breaks the contract, waived or not: clauses of the contract before the others."""
+        found = [
+            result
+            for result in self.checks
+            if not result.status.conforms
+            and (result.kind == "contract" or result.status is not Status.FAIL)
+        ]
+        return tuple(sorted(found, key=lambda result: result.kind != "contract"))
+
+    @property
     def failures(self) -> tuple[CheckResult, ...]:
-        """The checks that did not pass, those that point at a mistake before the others."""
-        failed = [result for result in self.checks if not result.status.conforms]
+        """The checks that failed unwaived, those that point at a mistake before the others."""
+        failed = [one for one in self.checks if not one.status.conforms and not one.waived]
         return tuple(sorted(failed, key=lambda result: result.general))
+
+    @property
+    def waived(self) -> tuple[CheckResult, ...]:
+        """The failures that are waived."""
+        return tuple(result for result in self.checks if result.waived)
 
     @property
     def overdue(self) -> int:
@@ -206,7 +322,14 @@ class Verdict:
         return bool(self.overdue) and not self.failures
 
     @property
+    def judged(self) -> bool:
+        """Whether any check ran."""
+        return any(result.status is not Status.SKIP for result in self.checks)
+
+    @property
     def conforms(self) -> bool:
-        """Whether no check failed, at least one ran, and none was left out for want of time."""
-        ran = any(result.status is not Status.SKIP for result in self.checks)
-        return ran and not self.failures and not self.overdue
+        """Whether nothing failed unwaived, a check ran, and none was left out for want of time.
+
+        A waiver that nothing needs is no fault of the subject; see `unneeded`.
+        """
+        return self.judged and not self.failures and not self.overdue

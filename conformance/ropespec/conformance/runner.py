@@ -2,26 +2,33 @@
 
 import math
 import platform
-import tempfile
 import time
 import traceback
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, Verbosity, configuration, given, seed, settings, target
+from hypothesis import target
 
 from ropespec.conformance.case import Case, cases
-from ropespec.conformance.evidence.counterexample import counterexample
+from ropespec.conformance.evidence.counterexample import PASSES, counterexample
 from ropespec.conformance.identify import Diagnosis, diagnose, identify
 from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.order import telling_first
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.document import version
 from ropespec.conformance.results import OVERDUE, CheckResult, Status, Verdict
+from ropespec.conformance.search import (
+    EXAMPLES,
+    EXAMPLES_COMPILED,
+    FULL,
+    Failed,
+    Outcome,
+    Search,
+)
 from ropespec.conformance.subject.session import (
     NotPossible,
     Session,
@@ -32,20 +39,15 @@ from ropespec.conformance.subject.session import (
     TargetUnusable,
 )
 from ropespec.conformance.trial import FLUSHED, Trial, Unfit
+from ropespec.conformance.waivers import unneeded, with_waivers
 from ropespec.spec import CHAPTERS, clauses
 
 __all__ = ["Plan", "explained", "lost", "run", "run_check", "select"]
 
-EXAMPLES = 24
-EXAMPLES_COMPILED = 10  # where every new shape is compiled, cases are dear
-FULL = 10
-SHRINK_SECONDS = 8.0
 FATAL_LIMIT = 3
-PATIENCE = 5.0
-"""Seconds after which a check of a slow subject draws no more cases; `--full` waits for all."""
+"""In how many checks a subject is lost before nothing more is asked of it."""
 
-LEAST = 2
-"""Cases that each check judges, however slow the subject is."""
+BLAME = "a call before it is to blame"
 
 OnResult = Callable[[CheckResult, int, int], None]
 
@@ -70,46 +72,6 @@ class Plan:
     full: bool = False
     only: tuple[str, ...] = ()
     deadline: float = math.inf
-
-
-@dataclass(slots=True)
-class _Log:
-    """What happened in the cases of one check so far."""
-
-    patience: float = math.inf
-    began: float = field(default_factory=time.perf_counter)
-    outcomes: dict[Case, Finding | SubjectError] = field(default_factory=dict)
-    failed: tuple[Case, Finding | SubjectError] | None = None
-    failed_at: float = 0.0
-    worst: float | None = None
-    cut: bool = False
-
-    def enough(self) -> bool:
-        """Whether a slow subject has been asked for long enough: no case is drawn after that."""
-        late = time.perf_counter() - self.began > self.patience
-        self.cut = self.cut or (late and self.judged >= LEAST)
-        return self.cut
-
-    @property
-    def judged(self) -> int:
-        """How many cases had another outcome than a refusal."""
-        return sum(not isinstance(outcome, NotPossible) for outcome in self.outcomes.values())
-
-    @property
-    def refused(self) -> NotPossible | None:
-        """The first refusal, where every case was one."""
-        refusals = (one for one in self.outcomes.values() if isinstance(one, NotPossible))
-        return None if self.judged else next(refusals, None)
-
-    @property
-    def fatal(self) -> bool:
-        return self.failed is not None and isinstance(
-            self.failed[1], (SubjectCrashed, SubjectTimeout)
-        )
-
-
-class _FailedError(Exception):
-    """Tells Hypothesis that a case failed."""
 
 
 class _BrokenCheckError(SubjectError):
@@ -163,37 +125,49 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     plan : Plan
         What to run.
     on_result : callable or None
-        Called with each result, its index and the number of checks.
+        Called with each result, how many came before it, and the number of checks.
 
     Returns
     -------
     Verdict
-        One result per check.
+        One result per check, in the order of the specification, which is not that of the run.
     """
     began = time.perf_counter()
     trial = Trial(session)
+    session.head_dims.clear()  # what was called before is no check
     checks = select(plan)
-    results: list[CheckResult] = []
-    for index, item in enumerate(checks):
+    done: dict[str, CheckResult] = {}
+    for index, item in enumerate(telling_first(checks)):
         late = time.perf_counter() - began > plan.deadline
-        if reason := _overdue(plan) if late else lost(results):
+        if reason := _overdue(plan) if late else lost(tuple(done.values())):
             result = _result(item, Status.SKIP, message=reason)
         else:
-            result = run_check(item, trial, plan)
-        results.append(result)
+            result = with_waivers(run_check(item, trial, plan), session.waivers)
+        done[item.id] = result
         if result.status is Status.ERROR and trial.worn:
             session.refresh()
         if on_result is not None:
             on_result(result, index, len(checks))
+    results = tuple(done[item.id] for item in checks)
     verdict = Verdict(
         subject=session.target,
         profile=session.profile.as_dict(),
         seed=plan.seed,
         precision_by_dtype=trial.measured.best(),
-        checks=tuple(results),
+        checks=results,
         environment=_environment(session),
+        head_dims=tuple(one for one in session.profile.head_dims if one in session.head_dims),
+        waivers=dict(session.waivers),
+        unneeded=unneeded(session.waivers, results),
+        lacks=session.lacks,
     )
-    return replace(explained(session, verdict), duration=time.perf_counter() - began)
+    verdict = explained(session, verdict)
+    session.refresh()  # what outlives its process is known when that has ended
+    return replace(
+        verdict,
+        stragglers=dict(session.stragglers),
+        duration=time.perf_counter() - began,
+    )
 
 
 def lost(results: Sequence[CheckResult]) -> str:
@@ -254,11 +228,13 @@ def _evident(verdict: Verdict) -> tuple[Diagnosis, ...]:
         if result.status in _LOST:
             return (Diagnosis("", _LOST[result.status], f"In {result.id}: {said}.", 0.95),)
     if all(result.status is Status.ERROR for result in verdict.failures):
-        said = verdict.failures[0].message.partition("\n")[0]
-        where = ", ".join(result.id for result in verdict.failures[:3])
+        # The one that was tried again says more.
+        first = sorted(verdict.failures, key=lambda result: not result.stateful)
+        said = first[0].message.partition("\n")[0]
+        where = ", ".join(result.id for result in first[:3])
         return (Diagnosis("", "it raises", f"In {where}: {said}.", 0.95),)
-    first = [verdict.failures[0], *(one for one in verdict.failures if one.clause == "ROT-17")]
-    for result in first:
+    wanted = [verdict.failures[0], *(one for one in verdict.failures if one.clause == "ROT-17")]
+    for result in wanted:
         if result.status is Status.FAIL and result.message.startswith("returns "):
             return (Diagnosis("", "other result", f"It {result.message}.", 0.9),)
     if all(result.message == FLUSHED for result in verdict.failures):
@@ -285,77 +261,74 @@ def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
 def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     if reason := item.reason_to_skip(trial):
         return _result(item, Status.SKIP, message=reason)
-    log = _Log(math.inf if plan.full else PATIENCE)
+    search = Search(trial.effort, consequence=item.general, patient=plan.full)
     keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
     compiled = trial.profile.array == "jax"
     rotates = item.needs[:1] == ("apply_rotary",)
-    each = EXAMPLES if not compiled else EXAMPLES_COMPILED if rotates else EXAMPLES_COMPILED // 2
+    few = EXAMPLES_COMPILED if rotates else EXAMPLES_COMPILED // 2
+    each = few if compiled else EXAMPLES
     examples = max(1, round(each * item.share)) * (FULL if plan.full else 1)
 
     def body(case: Case) -> None:
-        if log.failed is None and log.enough():
-            return
-        outcome = _outcome(item, trial, case, log)
+        outcome = _outcome(item, trial, case, search)
         if isinstance(outcome, NotPossible):
             return  # it refused, which is no wrong number
         if isinstance(outcome, Finding) and outcome.passed:
-            log.worst = max(log.worst or 0.0, outcome.ratio)
+            search.worst = max(search.worst or 0.0, outcome.ratio)
             if outcome.ratio > 0.0:
                 target(min(outcome.ratio, 1.0))
             return
-        if log.failed is None:
-            log.failed_at = time.perf_counter()
-        log.failed = (case, outcome)
-        raise _FailedError
+        search.note_failure(case, outcome)
+        raise Failed
 
     claimed = trial.profile
     if compiled and not item.every_dtype:
         claimed = replace(claimed, dtypes=claimed.dtypes[:1])
-    whole_pool = plan.full or rotates
-    drawn = given(case=cases(claimed, keywords, item.space, whole_pool=whole_pool))(body)
-    number = zlib.crc32(item.id.encode()) ^ plan.seed
-    with _quiet_storage(), suppress(_FailedError):
-        seed(number)(_settings(examples)(drawn))()
-    return _conclude(item, trial, log)
+    drawn = cases(claimed, keywords, item.space, whole_pool=plan.full or rotates)
+    search.run(drawn, body, zlib.crc32(item.id.encode()) ^ plan.seed, examples)
+    return _conclude(item, trial, search)
 
 
-def _outcome(item: Check, trial: Trial, case: Case, log: _Log) -> Finding | SubjectError:
-    """Judge a case once; Hypothesis replays cases, and a lost worker is not worth losing twice."""
-    if case not in log.outcomes:
-        tired = log.failed and time.perf_counter() - log.failed_at > SHRINK_SECONDS
-        if log.fatal or tired:
-            return Finding(0.0)
-        try:
-            with np.errstate(invalid="ignore"):  # a subject's infinities are no warning of ours
-                log.outcomes[case] = item.judge(trial, case)
-        except Unfit as error:
-            log.outcomes[case] = error.finding
-        except SubjectError as error:
-            log.outcomes[case] = error
-        except TargetUnusable:
-            raise
-        except Exception as error:  # noqa: BLE001  # what it raises depends on what came back
-            log.outcomes[case] = _BrokenCheckError.by(error)
-    return log.outcomes[case]
+def _outcome(item: Check, trial: Trial, case: Case, search: Search) -> Outcome:
+    """Judge a case once, for Hypothesis replays cases."""
+    if case not in search.outcomes:
+        search.require_more()
+        search.outcomes[case] = _judged(item, trial, case)
+    return search.outcomes[case]
 
 
-def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
-    if log.refused is not None:
-        return _result(item, Status.SKIP, message=log.refused.message)
-    if log.failed is None:
-        cut = log.cut
-        return _result(item, Status.PASS, examples=log.judged, worst=log.worst, cut=cut)
-    case, outcome = log.failed
+def _judged(item: Check, trial: Trial, case: Case) -> Outcome:
+    try:
+        with np.errstate(invalid="ignore"):  # a subject's infinities are no warning of ours
+            return item.judge(trial, case)
+    except Unfit as error:
+        return error.finding
+    except SubjectError as error:
+        return error
+    except TargetUnusable:
+        raise
+    except Exception as error:  # noqa: BLE001  # what it raises depends on what came back
+        return _BrokenCheckError.by(error)
+
+
+def _conclude(item: Check, trial: Trial, search: Search) -> CheckResult:
+    if search.refused is not None:
+        return _result(item, Status.SKIP, message=search.refused.message)
+    if search.failed is None:
+        cut = search.cut
+        return _result(item, Status.PASS, examples=search.judged, worst=search.worst, cut=cut)
+    case, outcome = search.failed
     if isinstance(outcome, Finding):
         if item.explain is not None and not outcome.message.startswith("returns "):
             outcome = item.explain(trial, case, outcome)
+        shown = counterexample(trial, item.judge, case, outcome)
         found = _result(
             item,
             Status.FAIL,
-            examples=log.judged,
+            examples=search.judged,
             worst=outcome.ratio,
             message=outcome.message,
-            counterexample=counterexample(trial, item.judge, case, outcome),
+            counterexample=replace(shown, smallest=search.smallest),
             general=item.general or outcome.general,
         )
         return _replayed(item, trial, case, found)
@@ -363,12 +336,13 @@ def _conclude(item: Check, trial: Trial, log: _Log) -> CheckResult:
     status = next((kinds[kind] for kind in kinds if isinstance(outcome, kind)), Status.ERROR)
     detail = f"\n{outcome.detail}" if outcome.detail else ""
     raised = f"{outcome.type_name}: " if isinstance(outcome, SubjectRaised) else ""
+    shown = counterexample(trial, item.judge, case, outcome)
     found = _result(
         item,
         status,
-        examples=log.judged,
+        examples=search.judged,
         message=f"{raised}{outcome.message}{detail}",
-        counterexample=counterexample(trial, item.judge, case, outcome),
+        counterexample=replace(shown, smallest=search.smallest),
     )
     return _replayed(item, trial, case, found)
 
@@ -379,15 +353,19 @@ def _replayed(item: Check, trial: Trial, case: Case, found: CheckResult) -> Chec
         return found
     trial.untried.discard(found.status)
     trial.session.refresh()
-    outcome = _outcome(item, trial, case, _Log())
+    outcome = _judged(item, trial, case)
     if not (isinstance(outcome, Finding) and outcome.passed):
         return found
     trial.worn = trial.worn or found.status is Status.ERROR
     assert found.counterexample is not None
     first, line_break, rest = found.message.partition("\n")
-    first += "; on a fresh instance it passes: a call before it is to blame"
-    # A script would show what is right.
-    alone = replace(found.counterexample, drafts=(), no_script="a call before it is to blame")
+    if found.counterexample.no_script == PASSES:
+        first += f"; {PASSES}: chance, or a call before it"
+        alone = found.counterexample
+    else:
+        first += f"; on a fresh instance it passes: {BLAME}"
+        # A script would show what is right.
+        alone = replace(found.counterexample, drafts=(), no_script=BLAME)
     message = first + line_break + rest
     return replace(found, message=message, counterexample=alone, stateful=True)
 
@@ -396,33 +374,6 @@ def _result(item: Check, status: Status, **values: Any) -> CheckResult:  # noqa:
     clause = clauses().get(item.clause)
     title = clause.title if clause else ""
     return CheckResult(item.id, item.clause, title, item.sentence, status, **values)
-
-
-def _settings(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        print_blob=False,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-        phases=(Phase.generate, Phase.target, Phase.shrink),
-        verbosity=Verbosity.quiet,
-    )
-
-
-@contextmanager
-def _quiet_storage() -> Iterator[None]:
-    """Keep Hypothesis from writing into the current directory, as it does without a database."""
-    # The setter has no getter, and what the user had set is theirs.
-    before = getattr(configuration, "__hypothesis_home_directory", None)
-    with tempfile.TemporaryDirectory(prefix="ropespec-") as folder:
-        configuration.set_hypothesis_home_dir(folder)
-        try:
-            yield
-        finally:
-            configuration.set_hypothesis_home_dir(before)
 
 
 def _environment(session: Session) -> dict[str, str]:

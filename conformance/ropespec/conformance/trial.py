@@ -1,5 +1,6 @@
 """One subject under trial: calls in its own terms, judged in ours."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,7 +24,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import Status
 from ropespec.conformance.subject.session import Reply, Rotated, Session
 
-__all__ = ["FLUSHED", "Measured", "Trial", "Unfit", "unfit"]
+__all__ = ["FLUSHED", "Effort", "Measured", "Trial", "Unfit", "unfit"]
 
 FLUSHED = "subnormals are flushed: a number below the normal range of its dtype became zero"
 
@@ -89,6 +90,22 @@ class Measured:
 
 
 @dataclass(slots=True)
+class Effort:
+    """What making failing cases smaller has taken so far, in all checks of a subject.
+
+    Attributes
+    ----------
+    seconds : float
+        Of all of them.
+    consequences : int
+        Cases that were judged for it in checks that fail with almost any mistake.
+    """
+
+    seconds: float = 0.0
+    consequences: int = 0
+
+
+@dataclass(slots=True)
 class Trial:
     """A session with the means to judge what comes back.
 
@@ -103,12 +120,15 @@ class Trial:
         empty where nothing can be started afresh.
     worn : bool
         Whether an error was seen to go away on a fresh instance, so that one is due after each.
+    effort : Effort
+        What making failing cases smaller has taken.
     """
 
     session: Session
     measured: Measured = field(default_factory=Measured)
     untried: set[Status] = field(default_factory=lambda: {Status.FAIL, Status.ERROR})
     worn: bool = False
+    effort: Effort = field(default_factory=Effort)
 
     @property
     def profile(self) -> Profile:
@@ -118,7 +138,13 @@ class Trial:
     @property
     def machine(self) -> Machine:
         """Constants of the mathematical library of its framework."""
-        return Machine.of(self.profile.array, self.profile.device)
+        claimed = self.profile
+        return Machine.of(claimed.array, claimed.device, subnormals=claimed.subnormals)
+
+    def most_tokens(self, batch: int) -> int:
+        """Return how many tokens each of so many rows may have."""
+        most = self.profile.max_tokens
+        return sys.maxsize if most is None else most // batch
 
     def keywords(self, function: str) -> frozenset[str]:
         """Which of interleaved, base, rotary_dim, out and device a function takes."""

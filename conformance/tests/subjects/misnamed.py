@@ -68,12 +68,12 @@ def tail_of_the_previous_token(x, p):
     return np.concatenate([rope(x[..., :16], p), np.roll(x[..., 16:], 1, axis=1)], -1)
 
 
-@case("turned by the position of another")
+@case("rotated by the position of another")
 def sorted_positions(x, p):
     return rope(x, np.sort(p, axis=-1))
 
 
-@case("turned by the position of another")
+@case("rotated by the position of another")
 def row_before(x, p):
     return rope(x, np.concatenate([p[:1], p[:-1]]))
 

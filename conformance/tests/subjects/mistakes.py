@@ -231,7 +231,7 @@ def clamped_at_2000(x, p):
 _lengths: dict[int, Any] = {}
 
 
-@variant("C4")
+@variant("C4", dtypes=("float32", "bfloat16"))
 def table_of_first_dtype(x, p):
     key = (x.shape[1], p.tobytes())
     a = angle(p, x.shape[-1])
@@ -316,7 +316,8 @@ def width_of_model(x, p):
 
 @variant("X4", axes="bhsd")
 def back_to_bshd(x, p):
-    return rope(x.transpose(0, 2, 1, 3), p)
+    y = rope(x.transpose(0, 2, 1, 3), p)
+    return y if x.shape[2] == 1 else y.transpose(0, 2, 1, 3)
 
 
 @variant("M2", interleaved=True)

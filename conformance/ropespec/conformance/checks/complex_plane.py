@@ -18,7 +18,7 @@ from ropespec.conformance.checks.literal import (
     sides,
 )
 from ropespec.conformance.checks.rotation.common import called, negative_positions
-from ropespec.conformance.checks.shared import STEPS, answer, based, beside, turn
+from ropespec.conformance.checks.shared import STEPS, answer, based, beside, turn, unchanged
 from ropespec.conformance.judge.budget import Machine, angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed
@@ -358,19 +358,18 @@ def _with_extremes(case: Case) -> NDArray[Any]:
 
 
 def _same(got: NDArray[Any], wanted: NDArray[Any], call: Call, name: str) -> Finding:
-    """Compare bit for bit, any NaN being as good as another."""
+    """Compare bit for bit."""
     if got.shape != wanted.shape:
         return broken(f"{name} has shape {got.shape}; expected {wanted.shape}", call=call)
-    a, b = got.astype(np.float64), wanted.astype(np.float64)
-    same = ((a == b) & (np.signbit(a) == np.signbit(b))) | (np.isnan(a) & np.isnan(b))
+    same = unchanged(wanted, got)
     if same.all():
         return held()
     index = np.unravel_index(int(np.argmin(same)), same.shape)
     return broken(
         f"{name} must be the component as it is, bit for bit",
         where=f"{name}[{', '.join(str(int(i)) for i in index)}]",
-        expected=float(b[index]),
-        got=float(a[index]),
+        expected=float(wanted[index]),
+        got=float(got[index]),
         budget=0.0,
         call=call,
     )

@@ -81,7 +81,8 @@ def _overran(trial: Trial, case: Case, best: Precision, finding: Finding) -> str
     "precision",
     "Positions, frequencies, angles, tables or products have fewer bits than they may.",
     names=(),
-    space=Space(values=EVERYTHING, positions=("arange", "spread", "repeated")),
+    # Angles of the first pair are integers: exact in every class, they tell nothing.
+    space=Space(values=EVERYTHING, positions=("arange", "spread", "repeated"), min_dim=4),
     share=3.0,
     explain=_name_the_class,
 )

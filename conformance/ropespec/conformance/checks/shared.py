@@ -31,6 +31,7 @@ __all__ = [
     "beside",
     "conventions",
     "draw",
+    "gradients_claimed",
     "literal_error",
     "real_dtype",
     "rules",
@@ -39,6 +40,7 @@ __all__ = [
     "ten_thousand",
     "turn",
     "two_sides",
+    "unchanged",
 ]
 
 Float = NDArray[np.float64]
@@ -138,6 +140,11 @@ def literal_error(rotation: Rotation, precision: Precision = LITERAL.precision) 
     return np.asarray(own + steps)
 
 
+def gradients_claimed(trial: Trial) -> str | None:
+    """Need something through which a gradient may be taken."""
+    return None if trial.profile.gradients else "no gradients claimed"
+
+
 def takes_rotary_dim(function: str) -> Callable[[Trial], str | None]:
     """Return what needs a function that takes `rotary_dim`, and room for a tail."""
 
@@ -168,6 +175,16 @@ def two_sides(trial: Trial, case: Case) -> tuple[NDArray[np.int64], NDArray[np.i
     other = m[:, ::-1] if case.seed % 3 == 0 else m + step
     lowest = -case.limit if trial.profile.negative_positions else 0
     return m, np.clip(other, lowest, case.limit)
+
+
+def unchanged(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether each number came back bit for bit; any NaN is as good as another.
+
+    A conversion to a wider dtype and back may give a NaN another payload and another sign.
+    """
+    old, new = before.astype(np.float64), after.astype(np.float64)
+    same = (old == new) & (np.signbit(old) == np.signbit(new))
+    return np.asarray(same | (np.isnan(old) & np.isnan(new)))
 
 
 class Turned(NamedTuple):

@@ -12,12 +12,15 @@ import click
 from ropespec.conformance.cli.check import check_command
 from ropespec.conformance.cli.compare import compare_command
 from ropespec.conformance.cli.identify import identify_command
+from ropespec.conformance.cli.interruption import repeated
 from ropespec.conformance.cli.output import forgive_streams, silence
 from ropespec.conformance.cli.spec import spec_command
-from ropespec.conformance.cli.status import CONFORMS, INTERRUPTED
+from ropespec.conformance.cli.status import CONFORMS, INTERRUPTED, Unusable
 from ropespec.conformance.cli.zoo import zoo_command
 from ropespec.conformance.report.document import version
 from ropespec.conformance.report.screen import shown
+from ropespec.conformance.subject.errors import TargetUnusable
+from ropespec.conformance.subject.target import current_folder
 
 __all__ = ["command", "main"]
 
@@ -34,7 +37,10 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # the signature of click
         """Run the command."""
         try:
+            current_folder()  # what is loaded later needs one
             return super().invoke(ctx)
+        except TargetUnusable as problem:
+            raise Unusable(str(problem)) from None
         except BrokenPipeError:  # before click makes a failure of it
             silence()
             return CONFORMS
@@ -92,11 +98,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     forgive_streams()
     try:
-        status = command.main(words, prog_name="ropespec", standalone_mode=False)
+        with repeated():
+            status = command.main(words, prog_name="ropespec", standalone_mode=False)
     except click.ClickException as problem:
         if sys.stderr is not None:
             line = " ".join(shown(problem.format_message()).split())
             click.echo(f"ropespec: {line}", err=True)
+            if remedy := getattr(problem, "remedy", ""):
+                click.echo(f"\n{shown(remedy)}", err=True)
         return problem.exit_code
     try:
         # What is still buffered fails here, where it is understood, not while Python exits.

@@ -1,7 +1,7 @@
 """`ropespec check`: find out whether an implementation conforms."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,16 +9,16 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from ropespec.conformance.cli.given import given, given_options
 from ropespec.conformance.cli.options import (
-    claims_of,
     deadline_option,
     profile_options,
     require_target,
     timeout_option,
 )
 from ropespec.conformance.cli.output import NARROW, Destination, console, deliver, writable
-from ropespec.conformance.cli.status import CONFORMS, FAILS, UNDECIDED, Unusable
-from ropespec.conformance.profile import ARRAYS
+from ropespec.conformance.cli.status import CONFORMS, FAILS, UNDECIDED, UNUSABLE, Unusable
+from ropespec.conformance.profile import ARRAYS, WAIVERS, ProfileError
 from ropespec.conformance.report.document import document, documents
 from ropespec.conformance.report.progress import Progress
 from ropespec.conformance.report.proof import proved
@@ -51,6 +51,7 @@ class _Request:
 @click.command("check", short_help="Check an implementation, clause by clause.")
 @click.argument("target", required=False)
 @profile_options
+@given_options
 @click.option("--full", is_flag=True, help="Ten times as many cases.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Draw other cases."
@@ -84,23 +85,25 @@ def check_command(  # one parameter per option that is no claim
     an object that offers more of the API. Without TARGET every built-in backend is checked.
 
     x has shape (batch, sequence, heads, head_dim) in the order of --axes; positions has shape
-    (batch, sequence). What is not said here is taken from a PROFILE mapping beside the function,
-    then from the defaults.
+    (batch, sequence). What is not said here is taken from the file of --profile, then from a
+    PROFILE mapping beside the function, then from the defaults.
 
     \b
     ropespec check my_rope.py:apply --half
     ropespec check my_kernels.rope:apply --interleaved --array torch --axes bhsd --dtype bfloat16
     ropespec check my_rope.py:apply --half --only ROT-7 --json verdict.json
 
-    Exit status: 0 conforms, 1 does not, 2 the call or the target is unusable, 3 the file of --json
-    could not be written, 4 nothing failed before the --deadline, but not all was checked.
+    Exit status: 0 conforms, 1 does not, or a waiver is not needed, 2 the call or the target is
+    unusable, or nothing can be checked of it, 3 the file of --json could not be written, 4 nothing
+    failed before the --deadline, but not all was checked.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     scripts = verbose or json_file is not None
-    request = _Request(claims_of(options), timeout, seed, full, only, deadline, verbose, scripts)
+    request = _Request(given(options), timeout, seed, full, only, deadline, verbose, scripts)
     source = require_target(target).path if target is not None else ""
     destination = writable(json_file, source)
     if only:
         _require_known(only)
+    _require_waivers(request.claims)
     if target is None:
         return _check_all(request, destination)
     verdict = _judge(target, request)
@@ -114,11 +117,11 @@ def check_command(  # one parameter per option that is no claim
 
 
 def _status(verdicts: Sequence[Verdict]) -> int:
-    if any(verdict.failures for verdict in verdicts):
+    if any(verdict.failures or verdict.unneeded for verdict in verdicts):
         return FAILS
     if any(verdict.undecided for verdict in verdicts):
         return UNDECIDED
-    return CONFORMS if verdicts and all(one.conforms for one in verdicts) else FAILS
+    return CONFORMS if any(verdict.judged for verdict in verdicts) else UNUSABLE
 
 
 def _check_all(request: _Request, destination: Destination | None) -> int:
@@ -141,14 +144,16 @@ def _judge(target: str, request: _Request) -> Verdict:
     with Progress(console(sys.stderr, NARROW), target) as progress:
         # Loaded after the first line is on the screen: Hypothesis alone takes half a second.
         from ropespec.conformance.opening import open_subject  # noqa: PLC0415  # see above
+        from ropespec.conformance.remedy import remedied  # noqa: PLC0415  # see above
         from ropespec.conformance.runner import Plan, run  # noqa: PLC0415  # see above
 
         plan = Plan(request.seed, request.full, request.only, request.deadline)
         try:
             with open_subject(target, request.claims, request.timeout) as session:
                 verdict = run(session, plan, progress.on_result)
+                verdict = remedied(session, verdict, plan)
         except TargetUnusable as problem:
-            raise Unusable(str(problem)) from None
+            raise Unusable(str(problem), problem.remedy) from None
         return proved(verdict) if request.scripts else verdict
 
 
@@ -156,6 +161,18 @@ def _missing(name: str) -> str | None:
     from ropespec.conformance.builtin import availability  # noqa: PLC0415  # only without a target
 
     return availability(name)
+
+
+def _require_waivers(claims: Mapping[str, Any]) -> None:
+    """Refuse waivers that name nothing before anything is said to be loading."""
+    if WAIVERS not in claims:
+        return
+    from ropespec.conformance.waivers import read_waivers  # noqa: PLC0415  # only with waivers
+
+    try:
+        read_waivers(claims[WAIVERS])
+    except ProfileError as problem:
+        raise Unusable(str(problem)) from None
 
 
 def _require_known(only: tuple[str, ...]) -> None:

@@ -2,19 +2,24 @@
 
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from ropespec.conformance.claims import Claim
 from ropespec.conformance.cli.status import Unusable
-from ropespec.conformance.judge.precision import PRECISIONS
-from ropespec.conformance.profile import ARRAYS, AXES
+from ropespec.conformance.profile import CLAIMS
 from ropespec.conformance.subject.errors import TargetUnusable
-from ropespec.conformance.subject.target import Target, parse
-from ropespec.spec.arguments import FLOAT_DTYPES
+from ropespec.conformance.subject.target import Target, current_folder, parse
 
-__all__ = ["claims_of", "deadline_option", "profile_options", "require_target", "timeout_option"]
+__all__ = [
+    "claims_of",
+    "deadline_option",
+    "profile_options",
+    "require_target",
+    "timeout_option",
+    "try_axes_option",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -29,53 +34,35 @@ def _even(_: click.Context, parameter: click.Parameter, value: Any) -> Any:  # n
     return value
 
 
+def _option(name: str, told: Claim) -> Callable[[Command], Command]:
+    """Make the option of one claim."""
+    if told.of is bool:
+        return click.option(told.option, name, is_flag=True, help=told.help)
+    number: Any = int if told.even else click.IntRange(min=1)
+    return click.option(
+        told.option,
+        name,
+        type=click.Choice(told.choices) if told.choices else number if told.of is int else told.of,
+        callback=_even if told.even else None,
+        multiple=isinstance(told.default, tuple),
+        metavar=told.metavar or None,
+        help=told.help + _default(told.default),
+    )
+
+
+def _default(usual: object) -> str:
+    """Say the default; it is not passed on, for the `PROFILE` of a target may claim otherwise."""
+    if isinstance(usual, tuple) and len(usual) == 1:
+        (usual,) = usual
+    if usual is None or isinstance(usual, tuple):
+        return ""
+    return f"  [default: {usual:g}]" if isinstance(usual, float) else f"  [default: {usual}]"
+
+
 _OPTIONS = (
     click.option("--interleaved", is_flag=True, help="It pairs components (2i, 2i+1)."),
     click.option("--half", is_flag=True, help="It pairs components (i, i+d/2)."),
-    click.option("--array", type=click.Choice(ARRAYS), help="Its arrays.  [default: numpy]"),
-    click.option(
-        "--axes",
-        type=click.Choice(AXES),
-        help="Order of batch, sequence, heads, head_dim in x.  [default: bshd]",
-    ),
-    click.option(
-        "--dtype",
-        "dtypes",
-        type=click.Choice(FLOAT_DTYPES),
-        multiple=True,
-        help="dtype of x; may be repeated.  [default: float32]",
-    ),
-    click.option("--base", type=float, help="Base of the frequencies.  [default: 10000]"),
-    click.option(
-        "--rotary-dim", type=int, callback=_even, help="How many leading components turn."
-    ),
-    click.option(
-        "--head-dim",
-        "head_dims",
-        type=int,
-        callback=_even,
-        multiple=True,
-        help="A size of the last axis; may be repeated.",
-    ),
-    click.option(
-        "--precision",
-        type=click.Choice(tuple(PRECISIONS)),
-        metavar="CLASS",
-        help="Precision it claims; measured if absent. See `ropespec spec judging`.",
-    ),
-    click.option(
-        "--max-position",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Largest absolute position.  [default: 131071]",
-    ),
-    click.option("--no-negative-positions", is_flag=True, help="It takes no positions below zero."),
-    click.option(
-        "--shared-positions",
-        is_flag=True,
-        help="Positions are one vector (sequence,), not (batch, sequence).",
-    ),
-    click.option("--device", help="Where its arrays live, such as cuda:0."),
+    *(_option(name, told) for name, told in CLAIMS.items()),
 )
 
 
@@ -108,6 +95,14 @@ deadline_option = click.option(
 """The deadline of a whole run; see `runner.Plan`."""
 
 
+try_axes_option = click.option(
+    "--try-axes",
+    is_flag=True,
+    help="Call it in the other orders of axes, and with the other form of positions, as well.",
+)
+"""Whether more is tried on a subject than is claimed of it."""
+
+
 def profile_options(function: Command) -> Command:
     """Add the profile options to a command; they arrive as keywords for `claims_of`."""
     for option in reversed(_OPTIONS):
@@ -130,21 +125,15 @@ def claims_of(options: Mapping[str, Any]) -> dict[str, Any]:
         or the default holds.
     """
     layouts = [value for name, value in (("interleaved", True), ("half", False)) if options[name]]
-    claims = {
-        "layouts": layouts,
-        "array": options["array"],
-        "axes": options["axes"],
-        "dtypes": list(dict.fromkeys(options["dtypes"])),
-        "base": options["base"],
-        "rotary_dim": options["rotary_dim"],
-        "head_dims": list(dict.fromkeys(options["head_dims"])),
-        "precision": options["precision"],
-        "max_position": options["max_position"],
-        "negative_positions": False if options["no_negative_positions"] else None,
-        "shared_positions": True if options["shared_positions"] else None,
-        "device": options["device"],
-    }
+    claims = {"layouts": layouts, **{name: _claimed(name, options[name]) for name in CLAIMS}}
     return {name: value for name, value in claims.items() if value not in (None, [])}
+
+
+def _claimed(name: str, given: Any) -> Any:  # noqa: ANN401  # as click and Profile have it
+    """Return what an option claims; None or nothing where it was not given."""
+    if CLAIMS[name].of is bool:
+        return not CLAIMS[name].default if given else None
+    return list(dict.fromkeys(given)) if isinstance(given, tuple) else given
 
 
 def require_target(text: str) -> Target:
@@ -156,10 +145,6 @@ def require_target(text: str) -> Target:
         If it has no form of a target, or names a file that is not there.
     """
     try:
-        return parse(text, Path.cwd())
-    except FileNotFoundError:
-        raise Unusable("the current folder is gone: change to one that exists") from None
-    except (OSError, RuntimeError) as problem:  # a loop of links, a folder one may not enter
-        raise Unusable(f"{text}: {getattr(problem, 'strerror', None) or problem}") from None
+        return parse(text, current_folder())
     except TargetUnusable as problem:
         raise Unusable(str(problem)) from None

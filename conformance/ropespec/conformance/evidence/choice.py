@@ -25,6 +25,7 @@ from ropespec.conformance.report.script import (
     rotation_script,
     score_script,
 )
+from ropespec.conformance.subject.binding import PLAIN
 from ropespec.conformance.trial import Trial
 
 __all__ = ["ROTATIONS", "Choice", "Element", "choose"]
@@ -124,7 +125,9 @@ class _Chooser:
         self.trial = trial
         self.finding = finding
         self.tape = tape
-        self.setting = Setting(trial.session.target, trial.profile)
+        offer = trial.session.offers.get("apply_rotary")
+        binding = offer.binding if offer is not None else PLAIN
+        self.setting = Setting(trial.session.target, trial.profile, binding)
         self.place = _Place.of(finding.where)
         self.said = Element(
             finding.where,
@@ -189,7 +192,8 @@ class _Chooser:
     def _beyond(self, asked: Asked, got: NDArray[Any], exact: Rotation, name: str) -> _Off | None:
         allowed = exact.allowed(self.trial.loosest(exact.dtype), self.trial.machine)
         y = got.astype(np.float64)
-        ratios = np.where(np.isnan(y) & np.isnan(exact.y), 0.0, error_ratios(y, exact.y, allowed))
+        same = (y == exact.y) | (np.isnan(y) & np.isnan(exact.y))  # infinities among them
+        ratios = np.where(same, 0.0, error_ratios(y, exact.y, allowed))
         if not ratios.max(initial=0.0) > 1.0:
             return None
         at = tuple(int(i) for i in np.unravel_index(int(np.argmax(ratios)), ratios.shape))

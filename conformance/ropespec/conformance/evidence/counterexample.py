@@ -48,15 +48,13 @@ def counterexample(
         What was found, or what became of the subject.
     """
     if isinstance(outcome, SubjectError) and not isinstance(outcome, SubjectRaised):
-        # What was asked last is gone with the process; most checks begin with this.
-        inputs = _inputs((_rotation(case),)) if "apply_rotary" in trial.session.offers else {}
-        return Counterexample(case.as_dict(), inputs, "", None, None, None, no_script=LOST)
+        return _untold(trial, case, LOST)  # what was asked last is gone with the process
     tape, again = _again(trial, judge, case)
-    reason = ""
-    if again is None or type(again) is not type(outcome):
-        again, reason = outcome, OTHERWISE
-    elif isinstance(again, Finding) and again.passed:
-        again, reason = outcome, PASSES
+    reason = _not_again(outcome, again)
+    if reason and isinstance(outcome, SubjectError):
+        return _untold(trial, case, reason)  # the calls that were made now raised nothing
+    if reason or again is None:
+        again = outcome
     finding = again if isinstance(again, Finding) else broken(str(again))
     choice = choose(trial, finding, tape)
     where, expected, got, budget, off, of = choice.element
@@ -72,6 +70,19 @@ def counterexample(
         drafts=() if reason else choice.drafts,
         no_script=reason or choice.reason,
     )
+
+
+def _not_again(outcome: Finding | SubjectError, again: Finding | SubjectError | None) -> str:
+    """Say how a case ended that was judged once more; nothing if it ended in the same way."""
+    if isinstance(again, Finding) and again.passed:
+        return PASSES
+    return "" if type(again) is type(outcome) else OTHERWISE
+
+
+def _untold(trial: Trial, case: Case, reason: str) -> Counterexample:
+    """Describe a case of which no call can be told; most checks begin with this one."""
+    inputs = _inputs((_rotation(case),)) if "apply_rotary" in trial.session.offers else {}
+    return Counterexample(case.as_dict(), inputs, "", None, None, None, no_script=reason)
 
 
 def _again(

@@ -58,15 +58,15 @@ class Machine:
     flushes: bool = False
 
     @classmethod
-    def of(cls, array: str, device: str | None) -> "Machine":
-        """Return the constants for a framework and a device.
+    def of(cls, array: str, device: str | None, *, subnormals: bool) -> "Machine":
+        """Return the constants for a framework and a device, and whether subnormals are claimed.
 
         CUDA's powf is within 4 and sincosf within 2 units in the last place (CUDA C Programming
         Guide, mathematical functions); XLA flushes subnormal numbers.
         """
         if array == "cupy" or (device or "").startswith(("cuda", "gpu")):
             return cls(power=11.0, trigonometry=4.0, flushes=True)
-        return cls(flushes=array == "jax")
+        return cls(flushes=array == "jax" or not subnormals)
 
     def flushed(self, dtype: str) -> float:
         """Return the magnitude below which a number of this dtype may become zero; 0 for none."""

@@ -1,15 +1,34 @@
 """What a person may do next: the claim that fits, and the commands that tell more."""
 
-import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ropespec.conformance.profile import ARRAYS, Profile
-from ropespec.conformance.results import CheckResult, Diagnosis, Verdict
+from ropespec.conformance.builtin import BUILTIN, builtin_profile
+from ropespec.conformance.profile import Profile, as_options
+from ropespec.conformance.results import CheckResult, Remedy, Verdict
 
 __all__ = ["advice", "command"]
 
-_LIMIT = re.compile(r"\(beyond (\d+)\)")
+_LAYOUTS = {True: "--interleaved", False: "--half"}
+
+MOST_WAIVERS = 3
+"""With more clauses than this it is no exception any more."""
+
+_MEANT = {
+    "layouts": "the pairs it rotates are those you want",
+    "base": "the base {:g} is the one you want",
+    "negative_positions": "it is for no positions below zero",
+    "max_position": "positions up to {} are enough",
+    "head_dims": "no other head_dim is needed",
+    "min_head_dim": "it is for head_dim {} and above",
+    "max_tokens": "{} tokens a call are enough",
+    "gradients": "it is for inference alone",
+    "strided": "it takes contiguous arrays alone",
+    "empty": "it is never called on empty input",
+    "subnormals": "subnormals may become zero",
+}
+"""In which case a claim is the right one."""
 
 
 def command(verb: str, target: str, profile: Mapping[str, Any]) -> str:
@@ -24,26 +43,20 @@ def command(verb: str, target: str, profile: Mapping[str, Any]) -> str:
     profile : mapping
         As `Profile.as_dict` returns it; claims that are the default are left out.
     """
-    usual = Profile(layouts=(True,)).as_dict()
-    said = {name: value for name, value in profile.items() if value != usual.get(name)}
-    if target in ARRAYS:
-        said = {"dtypes": said["dtypes"]} if "dtypes" in said else {}
-    layouts = {True: "--interleaved", False: "--half"}
-    words = [layouts[bool(one)] for one in profile.get("layouts", ()) if target not in ARRAYS]
-    for name, option in (("array", "--array"), ("axes", "--axes"), ("device", "--device")):
-        words += [f"{option} {said[name]}"] if name in said else []
-    words += [f"--dtype {one}" for one in said.get("dtypes", ())]
-    for name in ("base", "rotary_dim", "precision", "max_position"):
-        if said.get(name) is not None:
-            words.append(f"--{name.replace('_', '-')} {_number(said[name])}")
-    words += [f"--head-dim {one}" for one in said.get("head_dims", ())]
-    words += ["--no-negative-positions"] if said.get("negative_positions") is False else []
-    words += ["--shared-positions"] if said.get("shared_positions") else []
-    return " ".join([f"ropespec {verb} {target}", *words])
+    usual = _usual(target, profile)
+    layouts = list(profile.get("layouts", ()))
+    words = [_LAYOUTS[bool(one)] for one in layouts if layouts != usual["layouts"]]
+    return " ".join([f"ropespec {verb} {target}", *words, *as_options(profile, usual)])
 
 
-def _number(value: Any) -> str:  # noqa: ANN401  # a number, or a name
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+def _usual(target: str, profile: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is claimed of a target where nothing is said; the layouts must be."""
+    built = target in BUILTIN
+    usual = (builtin_profile(target) if built else Profile(layouts=(True,))).as_dict()
+    # Sizes that are too small are dropped already, and so the others need not be written.
+    least = profile.get("min_head_dim", usual["min_head_dim"])
+    usual["head_dims"] = [one for one in usual["head_dims"] if one >= least]
+    return usual if built else {**usual, "layouts": []}
 
 
 def advice(verdict: Verdict, first: CheckResult) -> list[tuple[str, str]]:
@@ -56,15 +69,12 @@ def advice(verdict: Verdict, first: CheckResult) -> list[tuple[str, str]]:
     first : CheckResult
         The failure that is shown.
     """
-    target, profile = verdict.subject, verdict.profile
-    lines = []
-    for item in verdict.diagnosis[:1]:
-        for purpose, changes in _claims(item, profile):
-            lines.append((purpose, command("check", target, {**profile, **changes})))
+    target = verdict.subject
+    lines = [] if verdict.remedy is None else list(_remedies(verdict, verdict.remedy))
     if not lines and "apply_rotary" not in first.message and _is_unnamed(verdict):
         lines.append(("find out which convention it follows", f"ropespec identify {target}"))
     lines.append((f"read what {first.clause} asks for", f"ropespec spec {first.clause}"))
-    whole = command("check", target, profile)
+    whole = command("check", target, verdict.profile)
     lines.append(("see this failure whole", f"{whole} --only {first.id} --verbose"))
     return lines
 
@@ -74,14 +84,29 @@ def _is_unnamed(verdict: Verdict) -> bool:
     return not names or names <= {"unknown", "scaled frequencies", "wrong base"}
 
 
-def _claims(item: Diagnosis, profile: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the claims under which a mistake would be none, and in which case."""
-    layouts = profile.get("layouts", ())
-    if item.name == "wrong pairing" and len(layouts) == 1:
-        return [("if the pairs it rotates are those you want", {"layouts": [not layouts[0]]})]
-    if item.name.startswith("negative positions") or item.name == "sign of positions lost":
-        return [("if it is for no positions below zero", {"negative_positions": False})]
-    limit = _LIMIT.search(item.sentence)
-    if item.name == "positions refused" and limit is not None:
-        return [("if that many positions are enough", {"max_position": int(limit[1])})]
-    return []
+def _remedies(verdict: Verdict, found: Remedy) -> Iterator[tuple[str, str]]:
+    """Say which claims fit and what is left under them, and what may be waived beside them."""
+    claimed = Profile.from_mapping({**verdict.profile, **found.claims}).as_dict()
+    checked = " ".join([command("check", verdict.subject, claimed), *_waivers(verdict.waivers)])
+    if found.claims:
+        purpose = " and ".join(_MEANT[name].format(value) for name, value in found.claims.items())
+        yield f"if {purpose} ({_outcome(found)})", checked
+    if found.left and len(found.waivers) <= MOST_WAIVERS:
+        names = " and ".join(found.waivers)
+        reasons = (f'--waive {name}="why"' for name in found.waivers)
+        yield f"if {names} may fail, say why", " ".join([checked, *reasons])
+
+
+def _outcome(found: Remedy) -> str:
+    """Say how many of the failures were seen to vanish."""
+    of = f" of {found.failures}"
+    if found.tried < found.failures:
+        left = found.left or "none"
+        return f"tried on {found.tried}{of} failures: {left} left"
+    if not found.left:
+        return "tried: no failure is left"
+    return f"tried: {found.left}{of} failures {'is' if found.left == 1 else 'are'} left"
+
+
+def _waivers(waivers: Mapping[str, str]) -> list[str]:
+    return [f"--waive {shlex.quote(f'{name}={why}')}" for name, why in waivers.items()]

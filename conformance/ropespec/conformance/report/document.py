@@ -57,12 +57,13 @@ def documents(
     only, full
         As in `document`.
     """
+    asked = [verdict for verdict in verdicts if verdict.judged or verdict.undecided]
     return {
         "schema": SCHEMA,
         "ropespec": version(),
         "only": list(only),
         "full": full,
-        "conforms": bool(verdicts) and all(verdict.conforms for verdict in verdicts),
+        "conforms": bool(asked) and all(verdict.conforms for verdict in asked),
         "verdicts": [_body(verdict) for verdict in verdicts],
         "not_run": dict(not_run),
     }
@@ -70,19 +71,28 @@ def documents(
 
 def _body(verdict: Verdict) -> dict[str, Any]:
     found: dict[str, Any] = plain(dataclasses.asdict(verdict))
-    for check in found["checks"]:
+    for check, result in zip(found["checks"], verdict.checks, strict=True):
+        check["kind"] = result.kind
         if check["counterexample"] is not None:
             del check["counterexample"]["drafts"]  # what was not run is no part of what was found
     return {
         "subject": found["subject"],
         "conforms": verdict.conforms,
+        "numbers": verdict.numbers,
+        "contract": verdict.contract,
+        "waivers": found["waivers"],
+        "unneeded_waivers": found["unneeded"],
+        "remedy": found["remedy"],
         "diagnosis": found["diagnosis"],
         "profile": found["profile"],
+        "head_dims": found["head_dims"],
         "seed": found["seed"],
         "precision": verdict.precision,
         "precision_by_dtype": found["precision_by_dtype"],
         "duration": found["duration"],
         "environment": found["environment"],
+        "lacks": found["lacks"],
+        "stragglers": found["stragglers"],
         "checks": found["checks"],
     }
 

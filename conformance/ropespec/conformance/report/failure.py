@@ -45,6 +45,8 @@ def failure(page: Page, result: CheckResult, *, same_as: str = "", is_told: bool
     for line in _sentences(result, same_as):
         if not (is_told and line.plain.strip() == finding(result)):
             page.add(line, indent=2, hang=2)
+    for name, why in result.waived.items():
+        page.add(f"waived by {name}: {why}", indent=2, hang=2)
     found = result.counterexample
     if found is None or same_as:
         return
@@ -87,7 +89,8 @@ def smallest(found: Counterexample, *, brief: bool = False) -> Iterator[str]:
     listed = {name: value for name, value in found.inputs.items() if isinstance(value, list)}
     others = {name: value for name, value in found.inputs.items() if name not in listed}
     if found.case:
-        yield f"smallest case: {_case(found.case, brief=brief and 'x' in listed)}"
+        which = "smallest case" if found.smallest else "a case, not the smallest"
+        yield f"{which}: {_case(found.case, brief=brief and 'x' in listed)}"
     for name, value in listed.items():
         yield f"  {name} = {shortened(_nested(value), limit)}"
     if brief:

@@ -22,9 +22,10 @@ _PAIRINGS = {
     Pairing.HALF_OF_HEAD: "half-split over all of the head, though fewer components are rotated",
     Pairing.PERMUTED: "pairs that come back in other places",
 }
+_LOST = {"crash": "crashes", "timeout": "does not answer in time"}
 _GROUPS: Mapping[str, tuple[Name, ...]] = {
     "What is rotated": (
-        *(Name.PAIRING, Name.BLOCK, Name.DIRECTION, Name.ROTARY_DIM, Name.TURNING_END),
+        *(Name.PAIRING, Name.BLOCK, Name.DIRECTION, Name.ROTARY_DIM, Name.ROTATED_END),
         *(Name.TAIL, Name.ROTARY_RULE),
     ),
     "By which angles": (
@@ -40,7 +41,7 @@ _GROUPS: Mapping[str, tuple[Name, ...]] = {
         *(Name.STORES, Name.LINEAR, Name.CONTAINMENT),
     ),
     "How it is called": (
-        *(Name.ANSWER, Name.AXES, Name.AXES_ACCEPTED, Name.POSITIONS, Name.HEAD_DIM),
+        *(Name.ANSWER, Name.AXES, Name.AXES_TRIED, Name.POSITIONS, Name.HEAD_DIM),
         *(Name.WRITES, Name.ALIAS, Name.STRIDES, Name.EMPTY, Name.GRADIENT, Name.FLAGS),
     ),
     "Its other functions": (Name.OTHERS,),
@@ -56,9 +57,10 @@ def headline(found: Identification) -> str:
         Such as `half-split (NeoX/Llama), base 10000, all of head_dim, positions as given,
         float32-angles`.
     """
-    if (answer := found.value(Name.ANSWER)) is not None and found.told != found.facts:
-        what = answer if str(answer).startswith("raises") else f"answers with {answer}"
-        return f"nothing could be found out: it {what}"
+    if found.is_nothing:
+        answer = str(found.value(Name.ANSWER))
+        what = answer if answer.startswith("raises") else f"answers with {answer}"
+        return f"nothing could be found out: it {_LOST.get(answer, what)}"
     pairing = found.value(Name.PAIRING)
     if pairing not in _PAIRINGS:
         fact = found.fact(Name.PAIRING) or found.fact(Name.TOKENS) or found.fact(Name.HISTORY)
@@ -95,7 +97,7 @@ def _width(found: Identification) -> str:
         return "how many components are rotated was not found"
     if rule == "all":
         return "all of head_dim"
-    end = found.value(Name.TURNING_END)
+    end = found.value(Name.ROTATED_END)
     part = f"the {end} {width} components"
     if rule == "share" and (dim := found.value(Name.HEAD_DIM)):
         return f"{part} of {dim}, and the same share of others"
@@ -124,7 +126,8 @@ def _precision(found: Identification) -> str:
     if len(one) == 1:
         (name,) = one
         return "no precision class" if name == "none" else str(name)
-    return " and ".join(f"{name} for {dtype}" for dtype, name in classes.items())
+    *others, last = (f"{name} for {dtype}" for dtype, name in classes.items())
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def print_identification(
@@ -150,7 +153,7 @@ def print_identification(
         page.add("To check it under these conventions:")
         page.add(line, indent=2, hang=2, style="bold")
     page.print()
-    if found.told == found.facts:
+    if not found.is_nothing:
         _facts(console, found.facts)
 
 

@@ -90,7 +90,8 @@ class Progress:
         )
         if not result.status.conforms:
             line = styled(result.status)
-            line.append(f"  {result.id}  {result.title}", style="default")
+            waived = " (waived)" if result.waived else ""
+            line.append(f"  {result.id}  {result.title}{waived}", style="default")
             self._bar.print(line)
 
     def _pulse(self) -> None:

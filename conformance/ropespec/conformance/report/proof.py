@@ -31,6 +31,7 @@ _KEPT = 2**16
 SILENT = "run by itself, it shows no difference: calls before it are to blame"
 SLOW = "it did not end in time"
 LATE = f"the scripts of other failures took {WHOLE:g} s"
+WAIVED = "it is waived"
 CONSEQUENCE = "almost any mistake makes it fail; the others have one"
 
 
@@ -123,7 +124,8 @@ def _without(result: CheckResult) -> CheckResult:
     found = result.counterexample
     if found is None or not found.drafts:
         return result
-    return replace(result, counterexample=replace(found, drafts=(), no_script=CONSEQUENCE))
+    reason = WAIVED if result.waived else CONSEQUENCE
+    return replace(result, counterexample=replace(found, drafts=(), no_script=reason))
 
 
 def run(

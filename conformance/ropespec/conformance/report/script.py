@@ -21,6 +21,7 @@ from ropespec.conformance.report.source import (
     passed,
     subject_source,
 )
+from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.layout import to_subject
 
 __all__ = [
@@ -50,10 +51,13 @@ class Setting:
         As given to `ropespec check`.
     profile : Profile
         Its claims: framework, axes, device.
+    binding : Binding
+        How its rotation takes x and positions.
     """
 
     target: str
     profile: Profile
+    binding: Binding = PLAIN
 
     def begin(self, *asked: Asked) -> Lines:
         """Write the imports, and the lines that find the functions that are called."""
@@ -63,6 +67,12 @@ class Setting:
         first, *others = ([*subject_source(self.target, name)] for name in functions)
         more = [line for lines in others for line in lines if line not in first]
         return [*imports(self.target, self.profile, arrays), *first, *more]
+
+    def call(self, function: str, words: Sequence[str]) -> str:
+        """Write a call with these arguments; a rotation takes x and positions in its own way."""
+        if function == "apply_rotary":
+            words = [*self.binding.words(*words[:2]), *words[2:]]
+        return f"{function}({', '.join(words)})"
 
     def conventions(self, asked: Asked) -> dict[str, Any]:
         """Return interleaved, base and rotary_dim as they are expected of a call."""
@@ -165,18 +175,18 @@ def gradient_script(setting: Setting, asked: Asked, where: Sequence[int], *, own
     lines += made
     made, c = argument(f"c{to_subject}", cotangent, setting.profile, strided=asked.strided)
     lines += made
-    rest = _positions(setting, asked, names[1])[1] + _keywords(asked.keywords)
+    rest = [_positions(setting, asked, names[1])[1], *_keywords(asked.keywords)]
     if own:
-        lines.append(f"y = {own}({c}, {rest})")
+        lines.append(f"y = {setting.call(own, [c, *rest])}")
     elif setting.profile.array == "torch":
         lines += [
             f"leaf = {x}.requires_grad_()",
-            f"{asked.function}(leaf, {rest}).backward({c})",
+            f"{setting.call(asked.function, ['leaf', *rest])}.backward({c})",
             "y = leaf.grad",
         ]
     else:
         lines += [
-            f"y, pull = jax.vjp(lambda x: {asked.function}(x, {rest}), {x})",
+            f"y, pull = jax.vjp(lambda x: {setting.call(asked.function, ['x', *rest])}, {x})",
             f"(y,) = pull({c})",
         ]
     lines.append(f"got = {as_float64('y', setting.profile)}{back}")
@@ -206,8 +216,7 @@ def into_script(
         lines.append("out = x")
     else:
         lines += ["nothing = np.full_like(argument_1, np.nan)", *like[0], f"out = {like[1]}"]
-    arguments = ", ".join(["x", *words[1:], "out=out"])
-    lines.append(f"y = {asked.function}({arguments})")
+    lines.append(f"y = {setting.call(asked.function, ['x', *words[1:], 'out=out'])}")
     if expected is None:
         said = '"out" if y is out else "another array"'
         return _text(lines, f'print("result: expected out got", {said})')
@@ -237,7 +246,7 @@ def call_script(
     """
     made, arguments = _arguments(setting, asked)
     lines = [*setting.begin(asked), *made]
-    call = f"{asked.function}({', '.join(arguments)})"
+    call = setting.call(asked.function, arguments)
     assert asked.reply is not None
     one = f"[{item}]" if len(asked.reply.values) > 1 else ""
     lines.append(f"y = {call}{one}")
@@ -270,7 +279,7 @@ def property_script(setting: Setting, asked: Asked, about: str, which: int = 0) 
         arguments[which] = "given"
     if about == "written":
         lines.append(f"before = {as_float64('given', setting.profile)}.copy()")
-    call = f"{asked.function}({', '.join(arguments)})"
+    call = setting.call(asked.function, arguments)
     lines.append(f"y = {call}")
     if about == "reused":
         lines.append(f"z = {call}")
@@ -294,7 +303,7 @@ PROPERTIES: Mapping[str, str] = {
 def raising_script(setting: Setting, asked: Asked) -> str:
     """Write a script that makes a call that raises."""
     lines, arguments = _arguments(setting, asked)
-    call = f"{asked.function}({', '.join(arguments)})"
+    call = setting.call(asked.function, arguments)
     return _text([*setting.begin(asked), *lines], f"print({call})")
 
 
@@ -304,8 +313,7 @@ def _arguments(setting: Setting, asked: Asked) -> tuple[Lines, list[str]]:
         return passed(asked.arrays, asked.keywords, setting.profile, strided=asked.strided)
     made, x = _rotation_x(setting, asked)
     more, positions = _positions(setting, asked, "positions")
-    keywords = [f"{name}={value!r}" for name, value in asked.keywords.items()]
-    return [*_given(asked), *made, *more], [x, positions, *keywords]
+    return [*_given(asked), *made, *more], [x, positions, *_keywords(asked.keywords)]
 
 
 def _facts(setting: Setting, asked: Asked, which: int) -> dict[str, str]:
@@ -346,7 +354,7 @@ def _rotation(
     """Write the call of a rotation: the lines before it, and the expression."""
     made, x = _rotation_x(setting, asked, names[0])
     more, positions = _positions(setting, asked, names[1])
-    call = f"{asked.function}({x}, {positions}{_keywords(asked.keywords)})"
+    call = setting.call(asked.function, [x, positions, *_keywords(asked.keywords)])
     return [*made, *more], call
 
 
@@ -363,8 +371,8 @@ def _positions(setting: Setting, asked: Asked, name: str) -> Argument:
     return argument(name, positions, setting.profile, strided=asked.strided_positions)
 
 
-def _keywords(keywords: Mapping[str, Any]) -> str:
-    return "".join(f", {name}={value!r}" for name, value in keywords.items())
+def _keywords(keywords: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={value!r}" for name, value in keywords.items()]
 
 
 def _formula(setting: Setting, asked: Asked, names: tuple[str, str] = ("x", "positions")) -> Lines:

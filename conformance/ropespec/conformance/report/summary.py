@@ -6,7 +6,15 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ropespec.conformance.profile import CLAIMS
 from ropespec.conformance.report.advice import advice
+from ropespec.conformance.report.answers import (
+    contract_answer,
+    kept_lines,
+    numbers_answer,
+    unneeded_lines,
+    waived_words,
+)
 from ropespec.conformance.report.failure import failure, finding, smallest, worst_element
 from ropespec.conformance.report.page import DOTS, Page
 from ropespec.conformance.report.table import (
@@ -18,7 +26,18 @@ from ropespec.conformance.report.table import (
 )
 from ropespec.conformance.results import CheckResult, Diagnosis, Status, Verdict
 
-__all__ = ["chief", "diagnosis_lines", "head", "print_report", "profile_line", "verdict_lines"]
+__all__ = [
+    "chief",
+    "diagnosis_lines",
+    "head",
+    "print_report",
+    "profile_line",
+    "verdict_lines",
+    "waived_lines",
+]
+
+ALWAYS_SAID = ("base", "head_dims")
+"""Claims that a report says where they are the default, too."""
 
 LAYOUTS = {True: "interleaved (2i, 2i+1)", False: "half-split (i, i+d/2)"}
 LINES = 40
@@ -26,6 +45,15 @@ LINES = 40
 
 RESERVED = 10
 """Of these, lines for what else fails, and for how it was checked."""
+
+REASONS = 2
+"""Reasons that are told why nothing was checked."""
+
+WAIVED = 5
+"""Waived failures that are told, unless everything is asked for."""
+
+ANSWER = 8
+"""Lines for the answers to both questions at most, which is enough at 60 columns."""
 
 MORE = "--verbose prints every clause, and every failure with a script that shows it"
 EITHER = 0.6
@@ -52,12 +80,14 @@ def print_report(
     head(page, verdict, only=only)
     if not verbose:
         _failures(page, verdict, chief(verdict))
+        waived_lines(page, verdict)
         page.lines += _closing(page, verdict)
         page.cut(LINES, "... and more: --verbose prints all of it")
         page.print()
         return
     page.add()
-    page.add(_checked_as(verdict), hang=2, style="dim")
+    for line in (_checked_as(verdict), *kept_lines(verdict)):
+        page.add(line, hang=2, style="dim")
     page.print()
     _everything(console, verdict)
     page = Page(console)
@@ -68,8 +98,8 @@ def print_report(
 
 def head(page: Page, verdict: Verdict, *, only: Sequence[str] = ()) -> None:
     """Add what every reader needs: the verdict, why, the smallest case, and what to do."""
-    for text in verdict_lines(verdict, only=only):
-        page.add(text, hang=2, most=3)
+    for number, text in enumerate(verdict_lines(verdict, only=only)):
+        page.add(text, hang=2, most=3 if number else ANSWER)
     first = chief(verdict)
     if first is None:
         return
@@ -83,14 +113,22 @@ def head(page: Page, verdict: Verdict, *, only: Sequence[str] = ()) -> None:
 
 
 def chief(verdict: Verdict) -> CheckResult | None:
-    """Return the failure to look at first: one that points at a mistake, best by a number."""
-    failures = verdict.failures
+    """Return the failure to look at first.
 
-    def rank(result: CheckResult) -> tuple[bool, bool]:
+    A wrong number comes before a broken contract, what points at a mistake before what almost any
+    causes, and what is shown by a number before the rest.
+    """
+
+    def rank(result: CheckResult) -> tuple[bool, bool, bool]:
         found = result.counterexample
-        return result.general, found is None or found.expected is None
+        no_value = found is None or found.expected is None
+        return not _is_wrong_number(result), result.general, no_value
 
-    return min(failures, key=rank, default=None)
+    return min(verdict.failures, key=rank, default=None)
+
+
+def _is_wrong_number(result: CheckResult) -> bool:
+    return result.kind == "numbers" and result.status is Status.FAIL
 
 
 def verdict_lines(verdict: Verdict, *, only: Sequence[str] = ()) -> tuple[Text, ...]:
@@ -109,32 +147,49 @@ def verdict_lines(verdict: Verdict, *, only: Sequence[str] = ()) -> tuple[Text, 
         The verdict first, then one line per thing known.
     """
     lines = [_answer(verdict, f" (checked only: {', '.join(only)})" if only else "")]
-    lines += [
-        Text(f"precision measured for {dtype}: {_precision(name)}")
-        for dtype, name in verdict.precision_by_dtype.items()
-        if name != "none" or not verdict.failures
-    ]
+    if verdict.numbers == "right":
+        lines += [
+            Text(f"precision measured for {dtype}: {_precision(name)}")
+            for dtype, name in verdict.precision_by_dtype.items()
+            if name != "none" or not verdict.failures
+        ]
+    lines += [Text(line, style="bold red") for line in unneeded_lines(verdict.unneeded)]
     if cut := sum(result.cut for result in verdict.checks):
-        lines.append(Text(f"it is slow: {cut} checks drew fewer cases than usual (--full: all)"))
+        checks = f"{cut} check{'' if cut == 1 else 's'}"
+        why = "it or the machine is slow"
+        lines.append(Text(f"{checks} drew fewer cases than usual, as {why} (--full: all)"))
     return tuple(lines)
 
 
 def _answer(verdict: Verdict, limited: str) -> Text:
-    """Return the verdict in one line."""
+    """Return the verdict in one line, and with it the answers to both questions."""
     rows = [row for row in clause_rows(verdict.checks) if row.status is not Status.SKIP]
-    failed = [row for row in rows if not row.status.conforms]
-    first, target = chief(verdict), verdict.subject
-    if first is not None:
-        count = f"{len(failed)} of {len(rows)} clauses fail, see first {first.clause}"
-        return Text(f"{target} does not conform: {count}{limited}", style="bold red")
-    if verdict.overdue:
-        said = f"{len(rows)} clauses checked and none failed, {verdict.overdue} checks were not run"
-        return Text(f"{target} is undecided: {said} in time{limited}", style="bold yellow")
-    if not rows:
-        return Text(f"{target} does not conform: nothing was checked{limited}", style="bold red")
+    target, first = verdict.subject, chief(verdict)
     count = f"{len(rows)} {'clause' if len(rows) == 1 else 'clauses'} checked"
-    said = f"{target} conforms{limited}: {count} in {verdict.duration:.0f} s"
-    return Text(said, style="bold green")
+    waived = waived_words(_used(verdict)) if verdict.waived else ""
+    if verdict.undecided:
+        said = f"{count} and none failed, {verdict.overdue} checks were not run in time"
+        return Text(f"{target} is undecided: {said}{limited}", style="bold yellow")
+    if not rows:
+        why = "; ".join(skip_lines(verdict.checks)[:REASONS])
+        return Text(f"{target}: nothing was checked{limited}: {why}", style="bold yellow")
+    numbers, contract = numbers_answer(verdict), contract_answer(verdict)
+    if first is None:
+        but = f", {waived}" if waived else ""
+        said = f"{target} conforms{limited}{but}: {numbers}, {contract}"
+        return Text(f"{said}; {count} in {verdict.duration:.0f} s", style="bold green")
+    if _is_wrong_number(first):
+        numbers += f", see first {first.clause}"
+    elif verdict.numbers == "right" and verdict.precision != "none":
+        numbers += f", precision {verdict.precision}"
+    end = f"; {waived}" if waived else ""
+    said = f"{target} does not conform{limited}: {numbers}; {contract}{end}"
+    return Text(said, style="bold red")
+
+
+def _used(verdict: Verdict) -> dict[str, str]:
+    """Return the waivers that cover a failure."""
+    return {name: why for result in verdict.waived for name, why in result.waived.items()}
 
 
 def _precision(name: str) -> str:
@@ -203,7 +258,7 @@ def _what_to_do(page: Page, verdict: Verdict, first: CheckResult) -> list[Text]:
     lines = [Text(), Text("What to do:", style="bold")]
     for purpose, line in advice(verdict, first):
         text = Text.assemble(f"{purpose}: ", (line, "bold"))
-        lines += page.wrapped(text, indent=2, hang=2, most=3)
+        lines += page.wrapped(text, indent=2, hang=2, most=6)  # a command that is cut is none
     return lines
 
 
@@ -227,6 +282,22 @@ def _failures(page: Page, verdict: Verdict, first: CheckResult | None) -> None:
         page.lines += lines
         room -= len(lines)
     page.lines += end
+
+
+def waived_lines(page: Page, verdict: Verdict) -> None:
+    """Add the failures that are waived, one line each, with the reasons."""
+    if not verdict.waived:
+        return
+    page.add()
+    page.add("Waived:", style="bold")
+    for number, result in enumerate(verdict.waived):
+        if number == WAIVED and len(verdict.waived) > WAIVED + 1:
+            page.add(f"and {len(verdict.waived) - WAIVED} more (--verbose: all of them)", indent=2)
+            break
+        text = styled(result.status)
+        why = ", ".join(result.waived.values())
+        text.append(f"  {result.id}  {finding(result)} (waived: {why})", style="default")
+        page.add(text, indent=2, hang=2, most=3)
 
 
 def _groups(results: Iterable[CheckResult]) -> list[list[CheckResult]]:
@@ -257,12 +328,13 @@ def _consequences(vague: Sequence[CheckResult]) -> str:
 
 
 def _closing(page: Page, verdict: Verdict) -> list[Text]:
-    lines = ["", _checked_as(verdict), *left_out(verdict.checks), MORE]
+    lines = ["", _checked_as(verdict), *left_out(verdict.checks), *kept_lines(verdict), MORE]
     return [part for line in lines for part in page.wrapped(line, hang=2, style="dim")]
 
 
 def _checked_as(verdict: Verdict) -> str:
-    return f"checked as {profile_line(verdict.profile)}, seed {verdict.seed}"
+    line = profile_line(verdict.profile, verdict.head_dims)
+    return f"checked as {line}, seed {verdict.seed}"
 
 
 def _everything(console: Console, verdict: Verdict) -> None:
@@ -273,7 +345,7 @@ def _everything(console: Console, verdict: Verdict) -> None:
     for line in skip_lines(verdict.checks):
         page.add(line, hang=2, style="dim")
     told: dict[tuple[Status, str], str] = {}
-    for result in verdict.failures:
+    for result in (*verdict.failures, *verdict.waived):
         same_as = told.setdefault((result.status, finding(result)), result.id)
         is_first = same_as == result.id or result.status is Status.FAIL
         page.add()
@@ -281,13 +353,15 @@ def _everything(console: Console, verdict: Verdict) -> None:
     page.print()
 
 
-def profile_line(profile: Mapping[str, Any]) -> str:
+def profile_line(profile: Mapping[str, Any], used: Sequence[int] = ()) -> str:
     """Print the claims of a profile in one line.
 
     Parameters
     ----------
     profile : mapping
         As `Profile.as_dict` returns it.
+    used : sequence of int
+        The sizes of head_dim that were used, where these are not all that are claimed.
 
     Returns
     -------
@@ -297,18 +371,13 @@ def profile_line(profile: Mapping[str, Any]) -> str:
     layouts = " and ".join(LAYOUTS[bool(item)] for item in profile.get("layouts", ()))
     dtypes = "/".join(profile.get("dtypes", ()))
     parts = [layouts, f"{profile.get('array', '')} {profile.get('axes', '')} {dtypes}"]
-    parts.append(f"base {profile.get('base', 10000.0):g}")
-    if profile.get("rotary_dim") is not None:
-        parts.append(f"rotary_dim {profile['rotary_dim']}")
-    if head_dims := profile.get("head_dims", ()):
-        parts.append(f"head_dim {'/'.join(map(str, head_dims))}")
-    largest = profile.get("max_position")
-    if largest is not None:
-        parts.append(f"positions {-largest if profile.get('negative_positions') else 0}..{largest}")
-    if profile.get("shared_positions"):
-        parts.append("shared by the batch")
-    if profile.get("device"):
-        parts.append(f"on {profile['device']}")
-    if profile.get("precision"):
-        parts.append(f"precision {profile['precision']}")
+    for name, told in CLAIMS.items():
+        value = profile.get(name, told.default)
+        if name == "head_dims" and used and list(used) != list(value):
+            parts.append(f"{told.words(used)} ({len(used)} of {len(value)} sizes were drawn)")
+        elif value != told.default or name in ALWAYS_SAID:
+            parts.append(told.words(value))
+        if name == "max_position":
+            least = -value if profile.get("negative_positions", True) else 0
+            parts.append(f"positions {least}..{value}")
     return ", ".join(part for part in parts if part)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from ropespec.conformance.report.page import Grid
-from ropespec.conformance.results import CheckResult, Status
+from ropespec.conformance.results import NOT_RUN, CheckResult, Status
 from ropespec.spec.clauses import clauses
 
 __all__ = [
@@ -53,6 +53,8 @@ class ClauseRow:
         Cases run, over all its checks.
     worst : float or None
         The largest error / budget; None if nothing was measured.
+    waived : bool
+        Whether all that failed in it is waived.
     """
 
     clause: str
@@ -61,6 +63,7 @@ class ClauseRow:
     status: Status
     examples: int
     worst: float | None
+    waived: bool
 
 
 def clause_rows(checks: Iterable[CheckResult]) -> tuple[ClauseRow, ...]:
@@ -75,6 +78,7 @@ def _row(results: Sequence[CheckResult]) -> ClauseRow:
     first = results[0]
     known = clauses().get(first.clause)
     measured = [result.worst for result in results if result.worst is not None]
+    failed = [result for result in results if not result.status.conforms]
     return ClauseRow(
         clause=first.clause,
         title=first.title,
@@ -82,6 +86,7 @@ def _row(results: Sequence[CheckResult]) -> ClauseRow:
         status=min((result.status for result in results), key=SEVERITY.index),
         examples=sum(result.examples for result in results),
         worst=max(measured, key=_size) if measured else None,
+        waived=bool(failed) and all(result.waived for result in failed),
     )
 
 
@@ -103,7 +108,8 @@ def clause_grid(rows: Iterable[ClauseRow]) -> Grid:
         if chapter is not None and row.chapter != chapter:
             grid.part()
         chapter = row.chapter
-        grid.add(row.clause, row.title, styled(row.status), str(row.examples), number(row.worst))
+        status = styled(row.status).append(", waived" if row.waived else "", style="default")
+        grid.add(row.clause, row.title, status, str(row.examples), number(row.worst))
     return grid
 
 
@@ -122,7 +128,7 @@ def left_out(checks: Iterable[CheckResult]) -> tuple[str, ...]:
     for result in checks:
         if result.status is not Status.SKIP:
             continue
-        if result.message.startswith("not run: "):
+        if result.message.startswith(NOT_RUN):
             lines[result.message] = lines.get(result.message, 0) + 1
         elif is_not_offered(result.message):
             missing += 1

@@ -151,7 +151,7 @@ def keys_turned_backwards(q: Array, k: Array, v: Array, **given: Any) -> Answer:
     return attend(q, s, v, given)
 
 
-@wrong("query or key not turned", "Keys are not turned.", "ATT-3.shift", **ATT)
+@wrong("query or key not rotated", "Keys are not turned.", "ATT-3.shift", **ATT)
 def keys_unturned(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Rotate queries alone."""
     return attend(

@@ -121,6 +121,7 @@ _right(
 )
 
 _TORCH, _JAX, _CALLS = "torch_transforms", "jax_transforms", "torch_calls"
+_CLAIMED = "torch_claimed"
 _wrong(
     "torch_jvp_backwards",
     "tangent wrong",
@@ -162,6 +163,7 @@ _wrong(
     "A gradient flows into the tables given.",
     "ROT-22.constant",
     module=_TORCH,
+    constant_tables=True,
 )
 _wrong(
     "torch_tables_not_conjugated",
@@ -235,5 +237,23 @@ _right(
     {},
     module=_TORCH,
     dtypes=("float32", "bfloat16"),
+    constant_tables=True,
 )
 _right("jax_custom_gradient", "A gradient of its own, no forward mode.", FLOAT32, module=_JAX)
+_right("torch_for_inference", "Nothing is recorded.", FLOAT32, module=_CLAIMED, gradients=False)
+_right("torch_guarded", "What raises under vmap leaves it locked.", FLOAT32, module=_CLAIMED)
+_right(
+    "torch_tables_recorded",
+    "Tables given, to which autograd gives a gradient.",
+    {},
+    module=_CLAIMED,
+    dtypes=("float32", "bfloat16"),
+)
+_right(
+    "torch_tail_through_float32",
+    "The tail is converted to float32 and back.",
+    {"bfloat16": "float32-angles"},
+    module=_CLAIMED,
+    rotary_dim=8,
+    head_dims=(16, 32),
+)

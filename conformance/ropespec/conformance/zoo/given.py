@@ -79,7 +79,7 @@ def tables_of_one_row(x: Array, cos: Array, sin: Array) -> Array:
 
 
 @wrong(
-    "wrong end turns, or tail dropped",
+    "wrong end rotates, or tail dropped",
     "Components beyond the width of the tables are zero.",
     "ROT-22.tail",
     offers=OFFERS,

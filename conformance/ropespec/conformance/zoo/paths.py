@@ -54,7 +54,7 @@ def last_token_unturned(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "turned by the position of another",
+    "rotated by the position of another",
     "Row 1 of the batch is turned by the positions of row 0, the others by their own.",
     "ROT-19.rows",
 )
@@ -66,7 +66,7 @@ def second_row_by_the_first(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "heads turned differently",
+    "heads rotated differently",
     "Heads from the second on are turned one position further each.",
     "ROT-19.heads",
 )

@@ -108,7 +108,7 @@ def packed_as_one_document(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "heads turned differently",
+    "heads rotated differently",
     "The second half of the heads takes the frequencies that would follow those of the first.",
     "PAR-3.heads",
     "ROT-19.heads",

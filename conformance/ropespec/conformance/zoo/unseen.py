@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import wrong
-from ropespec.conformance.zoo.parts import angles, half, inv_freq, rope
+from ropespec.conformance.zoo.parts import angles, half, interleaved, inv_freq, rope
 
 __all__ = [
     "batches_of_8_by_row_0",
@@ -15,8 +15,10 @@ __all__ = [
     "gain_below_a_bfloat16_step",
     "heads_beyond_8_by_the_next_token",
     "heads_beyond_64_unturned",
+    "last_pairs_backwards_at_192",
     "last_pairs_turned_twice",
     "nan_replaced",
+    "padded_at_112",
     "pairs_beyond_64_unturned",
     "rest_of_heads_unturned",
     "rows_beyond_4_in_float16",
@@ -57,7 +59,12 @@ def heads_beyond_64_unturned(x: Array, positions: Array) -> Array:
     return np.concatenate([rope(x[:, :, :BLOCK], positions), x[:, :, BLOCK:]], axis=2)
 
 
-@wrong("", "Pairs go by eights, and the last eight overlap: some turn twice.", "ROT-7.value")
+@wrong(
+    "special width",
+    "Pairs go by eights, and the last eight overlap: some turn twice.",
+    "ROT-7.value",
+    "ROT-7.sizes",
+)
 def last_pairs_turned_twice(x: Array, positions: Array) -> Array:
     """Begin the last vector so that it ends where the row does, in the memory of the result."""
     y, n, angle = x.copy(), x.shape[-1] // 2, angles(positions, x.shape[-1])[..., None, :]
@@ -91,12 +98,38 @@ def tokens_beyond_64_by_row_0(x: Array, positions: Array) -> Array:
     return rope(x, where)
 
 
-@wrong("", "Pairs from 64 on are not turned.", "FREQ-2.read-off", "JDG-3.precision")
+@wrong(
+    "special width",
+    "Pairs from 64 on are not turned.",
+    *("FREQ-2.read-off", "ROT-7.sizes", "JDG-3.precision"),
+)
 def pairs_beyond_64_unturned(x: Array, positions: Array) -> Array:
     """Allow for a head_dim of 128 and no more."""
     theta = inv_freq(x.shape[-1])
     theta[BLOCK:] = 0.0
     angle = positions.astype(np.float32)[..., None] * theta
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+@wrong(
+    "special width",
+    "At head_dim 112 the frequencies are those of 128, to which it is padded.",
+    "ROT-6.sizes",
+    interleaved=True,
+)
+def padded_at_112(x: Array, positions: Array) -> Array:
+    """Round the width up to what a kernel was written for."""
+    width = 128 if x.shape[-1] == 112 else x.shape[-1]
+    angle = angles(positions, width)[..., : x.shape[-1] // 2]
+    return interleaved(x, np.cos(angle), np.sin(angle))
+
+
+@wrong("special width", "At head_dim 192 pairs from 64 on turn by -m.", "ROT-7.sizes")
+def last_pairs_backwards_at_192(x: Array, positions: Array) -> Array:
+    """Run over the end of a block of 64 pairs into sines of another sign."""
+    angle = angles(positions, x.shape[-1])
+    if x.shape[-1] == 192:
+        angle[..., BLOCK:] *= -1
     return half(x, np.cos(angle), np.sin(angle))
 
 

@@ -72,6 +72,6 @@ NUMBERS = {"CON-8": ("2119", "8174")}
 RECORDED = {
     "CON-1": "3257726b92ca",
     "CON-1#2": "28cb5b5d54f7",
-    "CON-6": "6c14b65ce217",
-    "CON-10": "2895a41c2639",
+    "CON-6": "88bbb79ef5bc",
+    "CON-10": "fe90daa6ac67",
 }

@@ -235,6 +235,7 @@ def _whole_head(trial: Trial) -> str | None:
     "Without any keys attention raises or divides by zero instead of giving zeros.",
     needs=_NEEDS,
     space=_SPACE,
+    applies=lambda trial: None if trial.profile.empty else "no empty axes claimed",
     share=0.25,
 )
 def no_keys(trial: Trial, case: Case) -> Finding:

@@ -61,7 +61,7 @@ def position_forms(trial: Trial, case: Case) -> Finding:
         (positions, positions.tolist()),
         (positions[:1, 0], [int(positions[0, 0])]),
         (positions[0, 0], int(positions[0, 0])),
-        (positions[:0, 0], []),
+        *([(positions[:0, 0], [])] if trial.profile.empty else []),
     ):
         expected = literal.angles(written, theta)
         findings.append(_products(trial, np.asarray(where), theta, expected))

@@ -195,7 +195,7 @@ def order(trial: Trial, case: Case) -> Finding:
         np.cos(theta[ends]),
         allowed[ends],
         name="cos",
-        message="the first pair is not the fastest, or the last not the slowest",
+        message="the first pair does not turn by 1, or the last not by base^(-(d-2)/d)",
     ).after(call)
 
 

@@ -9,6 +9,7 @@ from ropespec.conformance.checks.rotation import (
     into,
     laws,
     printed,
+    sizes,
     transforms,
 )
 
@@ -21,5 +22,6 @@ __all__ = [
     "into",
     "laws",
     "printed",
+    "sizes",
     "transforms",
 ]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING
-from ropespec.conformance.checks.shared import literal_error
+from ropespec.conformance.checks.shared import gradients_claimed, literal_error, unchanged
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.judge.precision import EXPLICIT_TABLES, Precision
@@ -215,16 +215,19 @@ def _ratio(finding: Finding) -> float:
     share=0.5,
 )
 def tail(trial: Trial, case: Case) -> Finding:
-    """Tables of r/2 columns turn r components; the others come back bit for bit."""
+    """Tables of r/2 columns turn r components; the others come back bit for bit, NaN as NaN."""
     width = max(case.head_dim // 4 * 2, 2)
     given = _given(trial, case, dim=width if case.seed % 3 else 2)
     r = 2 * given.cos.shape[-1]
+    if case.seed % 2 and r < case.head_dim:
+        x = given.x.copy()
+        x[..., -1] = np.nan
+        given = _call(trial, case, x, given.cos, given.sin)
     y, reply = _turn(trial, given)
     if y.shape != given.x.shape:
         return broken(f"y has shape {y.shape}; expected {given.x.shape}", call=given.call)
     before, after = given.x[..., r:], y[..., r:]
-    same = np.ascontiguousarray(before).tobytes() == np.ascontiguousarray(after).tobytes()
-    if same or reply.dtypes[0] != case.dtype or before.size == 0:
+    if unchanged(before, after).all() or reply.dtypes[0] != case.dtype:
         return held()  # the wrong dtype is the business of ROT-22.dtype
     message = f"components from {r} on do not turn and must come back as they are"
     found = compare(after, before.astype(np.float64), 0.0, name=f"y[..., {r}:]", message=message)
@@ -277,7 +280,14 @@ def unwritten(trial: Trial, case: Case) -> Finding:
 
 def _differentiable(trial: Trial) -> str | None:
     array = trial.profile.array
-    return None if array in ("torch", "jax") else f"{array} has no gradients"
+    return gradients_claimed(trial) if array in ("torch", "jax") else f"{array} has no gradients"
+
+
+def _claims_constants(trial: Trial) -> str | None:
+    """Need the promise that a caller's tables are constants."""
+    return _differentiable(trial) or (
+        None if trial.profile.constant_tables else "constant tables not claimed"
+    )
 
 
 @check(
@@ -314,7 +324,7 @@ def gradient(trial: Trial, case: Case) -> Finding:
     "A gradient flows into the tables of the caller.",
     needs=NEEDS,
     space=Space(values=("normal",), min_seq=2),
-    applies=_differentiable,
+    applies=_claims_constants,
     share=0.2,
 )
 def constant(trial: Trial, case: Case) -> Finding:

@@ -21,7 +21,8 @@ def walk(trial: Trial, case: Case) -> list[Case]:
     """
     rng = np.random.default_rng([case.seed, 3])
     takes = trial.keywords("apply_rotary")
-    lengths = (1, case.seq, case.seq + 1, 2 * case.seq)
+    most = trial.most_tokens(case.batch)
+    lengths = [n for n in (1, case.seq, case.seq + 1, 2 * case.seq) if n <= most]
     powers = [2**n for n in range(3, 18) if 2**n + 2 * case.seq + 2 < case.limit] or [1]
     calls = []
     for _ in range(STEPS):

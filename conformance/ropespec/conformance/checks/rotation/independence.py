@@ -99,7 +99,8 @@ def history(trial: Trial, case: Case) -> Finding:
     positions = case.make_positions()
     x = case.make_x(positions)
     before = trial.rotate(case, x, positions)
-    longer = dataclasses.replace(case, seq=case.seq + 1, start=case.start // 2)
+    length = min(case.seq + 1, trial.most_tokens(case.batch))
+    longer = dataclasses.replace(case, seq=length, start=case.start // 2)
     shorter = dataclasses.replace(case, seq=1, start=0, positions="arange")
     for other in trial.profile.dtypes:
         between = dataclasses.replace(longer if other == case.dtype else shorter, dtype=other)
@@ -110,12 +111,19 @@ def history(trial: Trial, case: Case) -> Finding:
     return alike(trial, case, x, positions, after, before, message)
 
 
+def _has_strides(trial: Trial) -> str | None:
+    """Need arrays that may have gaps."""
+    if trial.profile.array == "jax":
+        return "JAX arrays have no strides"
+    return None if trial.profile.strided else "no strided arrays claimed"
+
+
 @check(
     "ROT-19",
     "strides",
     "A view that is not contiguous is read as if it were.",
     space=Space(values=("normal",)),
-    applies=lambda trial: "JAX arrays have no strides" if trial.profile.array == "jax" else None,
+    applies=_has_strides,
 )
 def strides(trial: Trial, case: Case) -> Finding:
     """A strided view of x gives what x gives, and strided positions, if taken, what they hold."""
@@ -161,12 +169,16 @@ def refilled(trial: Trial, case: Case) -> Finding:
     share=0.04,
 )
 def many(trial: Trial, case: Case) -> Finding:
-    """The last of 65537 tokens, the last of 65537 rows, and every one of some crowds."""
+    """The last of 65537 tokens, the last of 65537 rows, and every one of some crowds.
+
+    Where fewer tokens are claimed, the last of these.
+    """
     claimed = trial.profile
     narrow = min(dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2))
     case = dataclasses.replace(case, rotary_dim=claimed.rotary_dim, head_dim=narrow)
-    for batch, seq in ((1, MANY), (MANY, 1))[: 1 if claimed.axes == "shd" else 2]:
-        run = batch == 1 and claimed.max_position >= MANY
+    many = min(MANY, trial.most_tokens(1))
+    for batch, seq in ((1, many), (many, 1))[: 1 if claimed.axes == "shd" else 2]:
+        run = batch == 1 and claimed.max_position >= many
         wide = dataclasses.replace(
             case,
             batch=batch,
@@ -187,7 +199,7 @@ def many(trial: Trial, case: Case) -> Finding:
         finding = trial.judge(wide, x[last], positions[last], y[last])
         if not finding.passed:
             axis = "rows" if batch > 1 else "tokens"
-            message = f"the last of {MANY} {axis} are not turned as they must"
+            message = f"the last of {many} {axis} are not turned as they must"
             call = called(wide, x, positions)
             return dataclasses.replace(finding, message=message, call=call, case=wide)
     return _crowd(trial, case)
@@ -197,10 +209,12 @@ def _crowd(trial: Trial, case: Case) -> Finding:
     """Judge every element of calls with more rows, tokens and heads than a block usually has."""
     claimed = trial.profile
     alone = claimed.axes == "shd"
-    for batch, seq, heads in CROWDS:
+    for rows, tokens, heads in CROWDS:
+        batch = min(1 if alone else rows, trial.most_tokens(1))
+        seq = min(tokens, trial.most_tokens(batch))
         wide = dataclasses.replace(
             case,
-            batch=1 if alone else batch,
+            batch=batch,
             seq=seq,
             heads=heads,
             positions="arange" if alone or claimed.shared_positions else "spread",

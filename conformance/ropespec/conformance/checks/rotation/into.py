@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.shared import gradients_claimed
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.rotation import Rotation
@@ -116,6 +117,9 @@ def _written(
     return compare(y, exact, allowed, name="out", message=message).after(asked.call)
 
 
+_WHERE = (("new", "out"), ("strided", "out that is not contiguous"))
+
+
 @check(
     "ROT-23",
     "out",
@@ -129,7 +133,7 @@ def out(trial: Trial, case: Case) -> Finding:
     findings = []
     for asked in _asked(trial, case):
         plain = _plain(trial, asked, strided=case.strided)
-        for kind, what in (("new", "out"), ("strided", "out that is not contiguous")):
+        for kind, what in _WHERE[: 2 if trial.profile.strided else 1]:
             got = _into(trial, asked, kind, strided=case.strided)
             if any(got.written[: len(asked.arrays)]):
                 message = f"{asked.function} with {what} changes an argument that is not out"
@@ -234,7 +238,7 @@ def _right(trial: Trial, case: Case, asked: Asked, got: Reply, kind: str) -> Fin
     needs=(),
     space=dataclasses.replace(SPACE, values=("normal",), strided=False),
     applies=lambda trial: (
-        takes_out(trial)
+        takes_out(trial) or gradients_claimed(trial)
         if trial.profile.array == "torch"
         else f"{trial.profile.array} does not record what is written"
     ),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import alike, called, elsewhere
+from ropespec.conformance.checks.shared import gradients_claimed
 from ropespec.conformance.judge.finding import Finding, broken, compare, held, worst
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
 from ropespec.conformance.registry import check
@@ -39,10 +40,15 @@ def has_transforms(trial: Trial) -> str | None:
     return None if array in ("torch", "jax") else f"{array} has no transforms"
 
 
+def differentiates(trial: Trial) -> str | None:
+    """Need a framework with transforms, and that they may differentiate."""
+    return has_transforms(trial) or gradients_claimed(trial)
+
+
 def has_gradient(trial: Trial) -> str | None:
     """Need a framework with gradients, or a function that stands for one."""
     if trial.profile.array in ("torch", "jax") or "apply_rotary_vjp" in trial.session.offers:
-        return None
+        return gradients_claimed(trial)
     return f"{trial.profile.array} has no gradients, and apply_rotary_vjp is not offered"
 
 
@@ -156,7 +162,7 @@ def _coarse(x: Array) -> Array:
     "second",
     "The second derivative is lost: the gradient is a constant for whoever differentiates it.",
     space=SOME,
-    applies=has_transforms,
+    applies=differentiates,
     **FEW,
 )
 def second(trial: Trial, case: Case) -> Finding:
@@ -203,7 +209,7 @@ def unwritten(trial: Trial, case: Case) -> Finding:
     "two-calls",
     "The step back takes the tables of the latest call, or of the first, not those of its own.",
     space=SOME,
-    applies=has_transforms,
+    applies=differentiates,
     **FEW,
 )
 def two_calls(trial: Trial, case: Case) -> Finding:
@@ -226,7 +232,7 @@ def two_calls(trial: Trial, case: Case) -> Finding:
     "jvp",
     "The derivative in forward mode is not the rotation of the tangent.",
     space=SOME,
-    applies=has_transforms,
+    applies=differentiates,
     **FEW,
 )
 def jvp(trial: Trial, case: Case) -> Finding:
@@ -265,7 +271,7 @@ def vmap(trial: Trial, case: Case) -> Finding:
     xs = tuple(case.make_x(one, seed=seed) for seed in range(2))
     findings = []
     for name, choose in _MAPPED:
-        axes = choose(case.seed % 2)
+        axes = choose(case.seed % 2 if trial.profile.strided else 0)  # of views, or of whole arrays
         got = _mapped(trial, case, xs, places, axes)
         if isinstance(got, Finding):
             return got.after(called(case, xs[0], one))
@@ -318,10 +324,11 @@ def compiled(trial: Trial, case: Case) -> Finding:
     case = _settled(trial, case)
     first = case.make_positions()
     x, c = case.make_x(first), case.make_x(first, seed=1)
+    cotangents = (c,) if trial.profile.gradients else ()
     before = trial.rotate(case, x, first)
     findings = []
     for where, words in ((first, ""), (elsewhere(first), " at positions that are new to it")):
-        got = _apply(trial, "compiled", case, (x, where), c)
+        got = _apply(trial, "compiled", case, (x, where), *cotangents)
         message = f"the compiled function gives another result than the plain one{words}"
         findings.append(_as_plain(trial, case, (x, where), got[0], message))
         if len(got) > 1:

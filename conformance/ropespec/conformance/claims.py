@@ -1,0 +1,91 @@
+"""How each claim of a profile is said: its option, what that means, and its words in a report.
+
+Options, the line that a report prints and the commands that it proposes are made of this alone.
+"""
+
+import shlex
+from dataclasses import Field, dataclass, field
+from typing import Any
+
+__all__ = ["Claim", "claim", "claim_of"]
+
+_KEY = "claim"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """How one claim is said.
+
+    Attributes
+    ----------
+    default : object
+        What is claimed where nothing is said.
+    option : str
+        The option that makes it. One without a value claims the opposite of the default.
+    help : str
+        What it says of the implementation, in one sentence.
+    said : str
+        Its words in a report, with `{}` for the value; empty where it is told with others.
+    of : type
+        Of what type a value is; `bool` for an option without one.
+    choices : tuple of str
+        The values it may have; empty for any.
+    metavar : str
+        What stands for the value in the help; empty for the usual word.
+    even : bool
+        Whether it is a size, and so an even number (FREQ-1).
+    """
+
+    default: object
+    option: str
+    help: str
+    said: str
+    of: type
+    choices: tuple[str, ...]
+    metavar: str
+    even: bool
+
+    @property
+    def optional(self) -> bool:
+        """Whether it may be left open, which is None."""
+        return self.default is None
+
+    def words(self, value: object) -> str:
+        """Say the value in a report."""
+        if isinstance(value, (list, tuple)):
+            value = " ".join(map(str, value))
+        return self.said.format(f"{value:g}" if isinstance(value, float) else value)
+
+    def arguments(self, value: object) -> list[str]:
+        """Write the value as arguments of a command; none where no option says it."""
+        if value is None:
+            return []
+        if self.of is bool:
+            return [] if value == self.default else [self.option]
+        if isinstance(value, (list, tuple)):
+            return [word for one in value for word in self.arguments(one)]
+        said = f"{value:.10g}" if isinstance(value, float) else str(value)
+        return [f"{self.option} {shlex.quote(said)}"]
+
+
+def claim(
+    default: object,
+    option: str,
+    meaning: str,
+    said: str = "",
+    *,
+    of: type = str,
+    choices: tuple[str, ...] = (),
+    metavar: str = "",
+    even: bool = False,
+) -> Any:  # noqa: ANN401  # a field of the type that is declared
+    """Declare a field of a profile; `meaning` is the help, see `Claim` for the rest."""
+    of = bool if isinstance(default, bool) else of
+    told = Claim(default, option, meaning, said, of, choices, metavar, even)
+    return field(default=default, metadata={_KEY: told})
+
+
+def claim_of(declared: "Field[Any]") -> Claim | None:
+    """Return how a field was declared; None for one that has other options."""
+    found: Claim | None = declared.metadata.get(_KEY)
+    return found

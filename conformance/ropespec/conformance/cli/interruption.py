@@ -1,0 +1,38 @@
+"""Ctrl-C that Python loses is pressed again."""
+
+import _thread
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["repeated"]
+
+SOON = 0.02
+"""Seconds after which it comes again: what lost it has long ended."""
+
+
+@contextmanager
+def repeated() -> Iterator[None]:
+    """Have an interruption come again that nobody could catch.
+
+    What is raised while Python collects garbage or ends an object goes no further, and that may be
+    a `KeyboardInterrupt`; Hypothesis has a function of its own called for every collection.
+    """
+    before = sys.unraisablehook
+    timers: list[threading.Timer] = []
+
+    def again(lost: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            before(lost)
+            return
+        timers.append(threading.Timer(SOON, _thread.interrupt_main))
+        timers[-1].start()
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        for timer in timers:
+            timer.cancel()

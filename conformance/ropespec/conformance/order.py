@@ -1,0 +1,29 @@
+"""The order in which checks are run: those first that tell most, and soon."""
+
+from collections.abc import Sequence
+
+from ropespec.conformance.registry import Check
+
+__all__ = ["FIRST", "telling_first"]
+
+FIRST = ("ROT-6.value", "ROT-7.value")
+"""Almost any mistake makes them fail: one of them is enough for a first answer."""
+
+
+def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
+    """Return checks in the order in which to run them.
+
+    After `FIRST` come those that point at a mistake, of the contract before others, then those that
+    almost any mistake makes fail, and last those that explain their failure by all that was seen.
+
+    Parameters
+    ----------
+    checks : sequence of Check
+        In the order of the specification, which is kept among equals.
+    """
+
+    def place(item: Check) -> tuple[bool, ...]:
+        late = item.explain is not None
+        return late, item.id not in FIRST, item.general, item.kind != "contract"
+
+    return tuple(sorted(checks, key=place))

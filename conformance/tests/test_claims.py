@@ -1,0 +1,189 @@
+"""Each claim is said once, and option, report, command and checks all know it."""
+
+import dataclasses
+import shlex
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ropespec.conformance.cli.options import claims_of, profile_options
+from ropespec.conformance.opening import open_subject
+from ropespec.conformance.profile import CLAIMS, Profile
+from ropespec.conformance.report.advice import command
+from ropespec.conformance.report.summary import profile_line
+from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.subject.claimed import require_claimed
+from ropespec.conformance.subject.requests import request
+from ropespec.conformance.subject.session import (
+    NotClaimed,
+    NotPossible,
+    Session,
+    TargetUnusable,
+    load,
+)
+from ropespec.conformance.zoo import zoo
+
+ENTRIES = {entry.name: entry for entry in zoo()}
+FIELDS = [field.name for field in dataclasses.fields(Profile)]
+OTHER = {
+    "layouts": (True,),
+    "array": "torch",
+    "axes": "bhsd",
+    "dtypes": ("float64", "bfloat16"),
+    "base": 123456.5,
+    "rotary_dim": 6,
+    "head_dims": (8, 24),
+    "precision": "float32-angles",
+    "max_position": 77,
+    "device": "a device",
+    "max_tokens": 20,
+    "min_head_dim": 16,
+}
+"""A value of each claim that is not the default; of a flag that is the opposite."""
+
+NOTICED = {
+    "layouts": ("usual_interleaved", ("ROT-6.pairing", "ROT-7.pairing"), (False,)),
+    "array": ("torch_addcmul", ("ROT-10.identity",), "numpy"),
+    "axes": ("bhsd_order", ("ROT-9.rows",), "bshd"),
+    "dtypes": ("products_in_bfloat16", ("JDG-3.precision",), ("float32",)),
+    "base": ("power_frequencies", ("FREQ-2.read-off",), 10000.0),
+    "rotary_dim": ("partial_rotary", ("ROT-14.tail", "FREQ-2.read-off"), None),
+    "head_dims": ("torch_growing_cache", ("ROT-7.value",), (8,)),
+    "precision": ("usual_half", ("JDG-3.precision",), "float64-angles"),
+    "max_position": ("table_that_ends", ("ROT-7.value",), 131071),
+    "negative_positions": ("table_that_ends", ("ROT-7.value",), True),
+    "shared_positions": ("usual_half", ("ROT-19.rows",), True),  # and nothing is left to check
+    "refusals": ("usual_half", ("ROT-17.dtype", "ROT-21.refused"), True),
+    "gradients": ("torch_for_inference", ("ROT-17.dtype", "ROT-20.gradient"), True),
+    "strided": ("contiguous_arrays_alone", ("ROT-17.dtype", "ROT-19.strides"), True),
+    "empty": ("no_empty_arrays", ("ROT-17.dtype", "ROT-18.empty"), True),
+    "subnormals": ("flushed_to_zero", ("ROT-10.identity",), True),
+    "max_tokens": ("at_most_64_tokens", ("ROT-19.many",), None),
+    "min_head_dim": ("vectors_of_16", ("ROT-10.identity",), 2),
+    "constant_tables": ("torch_tables_recorded", ("ROT-22.dtype", "ROT-22.constant"), True),
+}
+"""A right implementation, checks that it passes, and the claim under which it does not."""
+
+
+def with_another(name):
+    """Return a profile in which one claim is not the default."""
+    value = OTHER[name] if name in OTHER else not CLAIMS[name].default
+    return Profile(**{"layouts": (False,), name: value})
+
+
+def read_back(line):
+    """Let click take a command apart, and return the profile it claims."""
+    told = {}
+    taking = profile_options(lambda **options: told.update(options))
+    asked = CliRunner().invoke(click.command("check")(taking), shlex.split(line)[3:])
+    assert asked.exit_code == 0, asked.output
+    return Profile.from_mapping(claims_of(told))
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_claim_has_an_option_and_is_said(name):
+    """The command that is proposed makes the claim again, and the report has a word for it."""
+    profile = with_another(name)
+    line = command("check", "mine.py:f", profile.as_dict())
+
+    assert read_back(line) == profile
+    assert profile_line(profile.as_dict()) != profile_line(Profile((False,)).as_dict())
+
+
+def test_what_is_the_default_is_not_written():
+    """A built-in backend needs no option, and another the layout alone."""
+    assert command("check", "mine.py:f", Profile((False,)).as_dict()).endswith(":f --half")
+    with open_subject("numpy", {}, 30.0) as session:
+        assert command("check", "numpy", session.profile.as_dict()) == "ropespec check numpy"
+
+
+def test_sizes_that_are_too_small_are_left_out_once():
+    """A smallest size says all of it: no list of the others stands beside it."""
+    profile = Profile((False,), min_head_dim=100)
+
+    assert profile.head_dims == (100, 112, 120, 128, 160, 192, 256)
+    line = command("check", "mine.py:f", profile.as_dict())
+    assert line == "ropespec check mine.py:f --half --min-head-dim 100"
+
+
+def test_the_report_says_which_sizes_were_used():
+    """Where these are not all that are claimed."""
+    profile = Profile((False,), head_dims=(8, 64, 128)).as_dict()
+
+    assert ", head_dim 8 64 128, " in profile_line(profile, (8, 64, 128))
+    assert ", head_dim 8 128 (2 of 3 sizes were drawn), " in profile_line(profile, (8, 128))
+
+
+@pytest.mark.parametrize("name", [name for name in FIELDS if name != "device"])
+def test_a_claim_makes_the_difference(name):
+    """A right implementation conforms under its claims, and not under another in one place."""
+    entry, checks, other = NOTICED[name]
+    entry = ENTRIES[entry]
+    if entry.profile.array != "numpy":
+        pytest.importorskip(entry.profile.array)
+    plan, claims = Plan(only=checks), {**entry.claims}
+    claims.pop("interleaved", None)
+    found = []
+    for value in (getattr(entry.profile, name), other):
+        profile = Profile(**{"layouts": entry.profile.layouts, **claims, name: value})
+        with Session(load(entry.target), profile) as session:
+            found.append(run(session, plan).conforms)
+
+    assert found == [True, False]
+
+
+def test_a_device_that_is_not_there_is_noticed():
+    """It is asked for before anything is checked."""
+    pytest.importorskip("torch")
+    with pytest.raises(TargetUnusable, match="^torch cannot use "):
+        open_subject("torch", {"device": "cuda:99"}, 30.0)
+
+
+QUESTIONS = {
+    "strided": (("call", "apply_rotary", {"strided": True}, (1, 2, 1, 4)), {"strided": False}),
+    "gaps": (("into", "apply_rotary", {"into": "strided"}, (1, 2, 1, 4)), {"strided": False}),
+    "vjp": (("vjp", "apply_rotary_cos_sin", {}, (1, 2, 1, 4)), {"gradients": False}),
+    "jvp": (
+        ("transform", "apply_rotary", {"transform": "jvp"}, (1, 2, 1, 4)),
+        {"gradients": False},
+    ),
+    "tokens": (("call", "apply_rotary", {}, (3, 7, 1, 4)), {"max_tokens": 20}),
+    "swapped": (("call", "apply_rotary", {}, (3, 1, 7, 4)), {"max_tokens": 20, "axes": "bhsd"}),
+    "mapped": (
+        ("transform", "apply_rotary", {"transform": "vmap", "axes": [1, 0]}, (3, 2, 7, 1, 4)),
+        {"max_tokens": 20},
+    ),
+    "empty": (("call", "apply_rotary_dense", {}, (2, 0, 1, 4)), {"empty": False}),
+    "width": (("refilled", "apply_rotary", {}, (1, 1, 1, 4)), {"min_head_dim": 6}),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_is_not_claimed_is_not_asked(name):
+    """Whoever asks; and it is asked where the claim is not made."""
+    (do, function, more, shape), claims = QUESTIONS[name]
+    asked, sent = request(do, function, [np.zeros(shape)], {}, strided=False)
+    asked |= more
+
+    with pytest.raises(NotClaimed, match="claimed$"):
+        require_claimed(Profile((False,), **claims), asked, sent)
+    axes = {key: value for key, value in claims.items() if key == "axes"}
+    sizes = require_claimed(Profile((False,), **axes), asked, sent)
+    assert sizes["d"] == 4
+
+
+def test_what_raises_under_a_transform_leaves_nothing_behind():
+    """The next call runs in a fresh worker."""
+    pytest.importorskip("torch")
+    entry = ENTRIES["torch_guarded"]
+    x, positions = np.ones((2, 3, 2, 8), np.float32), np.array([[1, 2, 3], [4, 5, 6]])
+    with Session(load(entry.target), entry.profile) as session:
+        before = session.rotate(x, positions).y
+        with pytest.raises(NotPossible, match="vmap raises"):
+            session.transform(
+                "vmap", "apply_rotary", [x, np.stack([positions] * 2)], axes=(None, 0)
+            )
+        assert np.array_equal(session.rotate(x, positions).y, before)
+        assert session.restarts > 0
