@@ -4,7 +4,6 @@ import pytest
 
 import ropespec.backends.numpy as backend
 from ropespec import reference
-from ropespec.backends.numpy import sparse
 from ropespec.spec.errors import ArgumentError
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
@@ -181,31 +180,6 @@ def test_numpy_result_depends_on_values_alone(interleaved, dtype):
         np.concatenate(chunks, axis=1),
     ):
         assert np.array_equal(bits(y), expected)
-
-
-@LAYOUTS
-@ALL_DTYPES
-@pytest.mark.parametrize("size", [1, 8, 48, 100, 2**20])
-def test_numpy_block_size_changes_nothing(monkeypatch, interleaved, dtype, size):
-    """ROT-19: the same bits whichever axes the blocks cut."""
-    x = draw((3, 5, 2, 16), dtype)
-    expected = backend.apply_rotary(x, range(5), interleaved=interleaved)
-    monkeypatch.setattr(sparse, "BLOCK", size)
-    y = backend.apply_rotary(x, range(5), interleaved=interleaved)
-
-    assert np.array_equal(bits(y), bits(expected))
-
-
-@pytest.mark.parametrize("limit", [1, 7, 8, 16, 50, 10**6])
-@pytest.mark.parametrize("shape", [(3, 5, 2, 8), (8,), (0, 4, 8), (4, 0)])
-def test_blocks_cover_every_element_once(shape, limit):
-    """Blocks are disjoint, cover the array, and are not larger than asked or one last axis."""
-    seen = np.zeros(shape, dtype=int)
-    for block in sparse.blocks(shape, limit):
-        seen[block] += 1
-        assert seen[block].size <= max(limit, shape[-1])
-
-    assert np.all(seen == 1)
 
 
 @FORMS

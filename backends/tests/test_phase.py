@@ -1,6 +1,7 @@
 import subprocess
 import sys
 from fractions import Fraction
+from importlib.util import find_spec
 
 import mpmath
 import numpy as np
@@ -141,4 +142,9 @@ def test_importing_the_backends_loads_no_framework():
 def test_a_loaded_framework_would_be_seen():
     """The check above can fail: a module of that name is reported."""
     assert loaded_after("sys.modules['torch'] = sys") == ["torch"]
+
+
+@pytest.mark.skipif(find_spec("cupy") is None, reason="CuPy is not installed")
+def test_a_backend_loads_its_framework():
+    """What a backend imports is seen from outside as well."""
     assert "cupy" in loaded_after("import ropespec.backends.cupy")

@@ -4,7 +4,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import ropespec.backends.torch as backend
-from ropespec.backends.torch import tables
+from ropespec.backends.torch import turns
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 
 # The meta device computes shapes, dtypes and devices alone, so it needs no GPU to find a mixture.
@@ -123,6 +123,57 @@ def test_results_lie_where_the_first_array_does(index, other):
             assert (one.shape, one.dtype) == (expected.shape, expected.dtype)
 
 
+@INDICES
+def test_a_second_call_takes_nothing_from_the_host(monkeypatch, index):
+    """With T_i on the device no call copies to it or waits for it: a CUDA graph can hold it.
+
+    What a meta tensor holds cannot be read, so a call that looked at numbers would fail.
+    """
+    call = calls(META, META)[index]
+    results(call)
+
+    def refused(*_arguments, **_options):
+        msg = "numbers of the host were copied to the device"
+        raise AssertionError(msg)
+
+    for name in ("tensor", "as_tensor", "from_numpy"):
+        monkeypatch.setattr(torch, name, refused)
+    monkeypatch.setattr(turns, "_tensor", refused)
+    results(call)
+
+
+def test_compiled_code_holds_what_it_needs():
+    """Compiled code makes T_i of no numbers, takes them twice, and stays as others come."""
+    graphs = []
+
+    def keep(graph, _inputs):
+        graphs.append(graph)
+        return graph
+
+    def both(q, k, m):
+        turned = (backend.apply_rotary(one, m, interleaved=True) for one in (q, k))
+        return *turned, backend.cos_sin(m, 8)
+
+    torch.compiler.reset()
+    q, m = torch.ones(3, 4, 8), torch.arange(3)
+    compiled = torch.compile(both, backend=keep, fullgraph=True)
+    compiled(q, q[:, :1], m)
+    for base in (20000.0, 30000.0):
+        turns._hold(CPU, 8, base)
+    compiled(q, q[:, :1], m)
+    (graph,) = graphs
+    assert not any(node.target in {torch.tensor, torch.as_tensor} for node in graph.graph.nodes)
+
+
+def test_turns_are_never_forgotten():
+    """A captured graph may hold the address of T_i: a table stays, however many come after it."""
+    first = turns.turns_on(CPU, 128, 10000.0)
+    for step in range(3000):
+        turns.turns_on(CPU, 128, 20000.0 + step)
+
+    assert turns.turns_on(CPU, 128, 10000.0) is first
+
+
 def test_a_mixture_is_seen():
     """Products of matrices on two devices, which meta takes, are refused by the watch."""
     one, other = torch.ones(2, 3, device=META), torch.ones(3, 2)
@@ -165,8 +216,6 @@ def test_the_default_device_is_not_that_of_arrays(index):
     """API-2: a default device that holds nothing changes no bit of what is made of arrays."""
     plain = results(calls(CPU, CPU)[index])
     for call in (calls(CPU, CPU)[index], listed(calls(CPU, CPU)[index])):
-        for kept in (tables._tables, tables._rows, tables._wide_rows, tables._turns):
-            kept.clear()
         with META:
             found = results(call)
         assert {one.device for one in found} == {CPU}

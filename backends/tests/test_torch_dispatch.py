@@ -8,7 +8,7 @@ import torch
 
 import ropespec.backends.torch as backend
 from ropespec.backends.phase import turns
-from ropespec.backends.torch import rotation
+from ropespec.backends.torch import dispatch, rotation
 from ropespec.spec.errors import ArgumentError
 
 M = [5, -3, 0]
@@ -36,13 +36,14 @@ def calls(monkeypatch):
     for name in ("rotate_positions", "rotate_tables"):
         setattr(stub, name, stand_in(name))
     monkeypatch.setattr(backend, "operators", stub, raising=False)
-    monkeypatch.setattr(rotation, "KINDS", (*rotation.KINDS, OnCuda))
+    for module in (rotation, dispatch):
+        monkeypatch.setattr(module, "KINDS", (*module.KINDS, OnCuda))
     return noted
 
 
 @pytest.mark.parametrize("interleaved", [True, False])
 def test_torch_cuda_tensors_go_to_the_kernels(calls, interleaved):
-    """Positions are int64, turns those of the phase, tables wide enough; `out` is handed on."""
+    """Positions are int64, turns those of the phase, tables as they are; `out` is handed on."""
     x = torch.ones(2, 3, 1, 4).as_subclass(OnCuda)
     out = torch.zeros(2, 3, 1, 4).as_subclass(OnCuda)
     table = torch.ones(3, 2, dtype=torch.float16)
@@ -55,7 +56,7 @@ def test_torch_cuda_tensors_go_to_the_kernels(calls, interleaved):
     assert np.array_equal(t.numpy().view(np.uint64), turns(2, 10000.0))
     assert (other, *rest[:2]) == ("rotate_tables", interleaved, False)
     assert rest[2] is out
-    assert all(one.dtype == torch.float32 for one in tables)
+    assert all(one.dtype == torch.float16 for one in tables)
     assert torch.equal(y, x * 2)
     assert torch.equal(out, x * 2)
 
@@ -93,3 +94,25 @@ def test_torch_backend_loads_nothing_that_it_does_not_need():
     heavy = ("triton", "torch._dynamo", "torch._inductor", "torch.distributed", "torch._functorch")
 
     assert [name for name in done.stdout.split() if name.startswith(heavy)] == []
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_torch_recorded_calls_need_no_operator(monkeypatch, interleaved):
+    """Eager autograd calls the kernel itself, there, back, and back again."""
+    pytest.importorskip("numba")
+
+    def refuse(*_):
+        raise AssertionError
+
+    for name in ("_operated", "_tables"):
+        monkeypatch.setattr(dispatch, name, refuse)
+    x, seen = torch.ones(3, 1, 4).requires_grad_(), torch.ones(3, 1, 4).requires_grad_()
+    tables = torch.tensor([[0.0, 0.6]] * 3), torch.tensor([[1.0, 0.8]] * 3)
+    for y in (
+        backend.apply_rotary(x, M, interleaved=interleaved),
+        backend.apply_rotary_cos_sin(x, *tables, interleaved=interleaved),
+    ):
+        (gradient,) = torch.autograd.grad(y, x, seen, create_graph=True)
+        (again,) = torch.autograd.grad(gradient, seen, x.detach())
+
+        assert torch.equal(again, y)

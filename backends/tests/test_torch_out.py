@@ -2,7 +2,7 @@ import pytest
 import torch
 
 import ropespec.backends.torch as backend
-from ropespec.backends.torch import turn
+from ropespec.backends.torch import dispatch
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 
 LAYOUTS = pytest.mark.parametrize("interleaved", [True, False], ids=["interleaved", "half"])
@@ -10,11 +10,11 @@ SHAPE = (2, 5, 3, 16)
 M = torch.tensor([5, -3, 0, 9, 2**10])
 
 
-@pytest.fixture(params=["operations", "blocks"], autouse=True)
+@pytest.fixture(params=["operations", "kernel"], autouse=True)
 def form(request, monkeypatch):
-    """Run every test in both forms, whatever the size of its tensors."""
-    if request.param == "blocks":
-        monkeypatch.setattr(turn, "LARGE", 0)
+    """Run every test by the kernel, and in the operations that stand for it."""
+    if request.param == "operations":
+        monkeypatch.setattr(dispatch, "has_kernel", lambda: False)
 
 
 def draw(shape=SHAPE, dtype=torch.float32, seed=0):

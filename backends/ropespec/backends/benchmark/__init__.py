@@ -1,6 +1,6 @@
-"""How close to a copy the rotation comes, and how exact it stays, beside what people use.
+"""How close to a copy the rotation comes at every size, beside what people use.
 
-`python -m ropespec.backends.benchmark --help` tells how to run it. Every subject is measured in a
-process of its own, where alone its framework is imported, against a copy of the same tensor in the
-same process. Importing this package loads no framework.
+`python -m ropespec.backends.benchmark --help` tells how to run it. Every contender works in a
+process of its own, where alone its framework is imported, and is held against a copy of the same
+tensor in the same process. Importing this package loads no framework.
 """

@@ -4,32 +4,13 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-__all__ = [
-    "DTYPES",
-    "FULL_SIZES",
-    "POSITIONS",
-    "SIZES",
-    "Case",
-    "Direction",
-    "Into",
-    "Row",
-    "Shape",
-    "cases",
-]
+__all__ = ["POSITION", "Case", "Direction", "Into", "Row", "Shape"]
 
-Direction = Literal["forward", "backward"]
+Direction = Literal["forward", "both"]
 Into = Literal["new", "out", "self"]
 Shape = tuple[int, int, int, int]
 
-DTYPES = ("float32", "bfloat16", "float16")
-"""What can be asked for; float16 only when it is."""
-
-SIZES: tuple[Shape, ...] = ((1, 1, 32, 128), (1, 512, 32, 128), (4, 2048, 32, 128))
-"""Batch, sequence, heads, head_dim: a decode token, a prompt, a batch of prompts."""
-
-FULL_SIZES: tuple[Shape, ...] = (*SIZES, (4, 8192, 32, 128))
-
-POSITIONS = (2**10, 2**17, 2**20)
+POSITION = 2**20
 """Where the error is taken."""
 
 
@@ -42,45 +23,68 @@ class Case(NamedTuple):
         Of x and of the result.
     interleaved : bool
         The layout of the pairs.
-    shape : tuple of int
-        (B, S, H, D).
     direction : str
-        `forward`, or `backward`: the gradient of x from a gradient of the result.
+        `forward`, or `both`: the rotation, then the gradient of x from that of the result.
     into : str
         `new` memory, a given `out`, or x it`self`.
+    shape : tuple of int
+        (B, S, H, D).
     """
 
     dtype: str
     interleaved: bool
-    shape: Shape
     direction: Direction
     into: Into
+    shape: Shape
+
+    @property
+    def group(self) -> "Case":
+        """The same at no size: what one line of a picture shows."""
+        return self._replace(shape=(0, 0, 0, 0))
+
+    @property
+    def elements(self) -> int:
+        """How many numbers x has."""
+        batch, length, heads, head_dim = self.shape
+        return batch * length * heads * head_dim
+
+    def __str__(self) -> str:
+        """Read as `1x512x32x128 float32 interleaved forward into new`."""
+        size = "x".join(map(str, self.shape))
+        return f"{size} {self.words}"
+
+    @property
+    def words(self) -> str:
+        """All but the size in words."""
+        return f"{self.dtype} {self.layout} {self.direction} into {self.into}"
+
+    @property
+    def layout(self) -> str:
+        """The layout in words."""
+        return "interleaved" if self.interleaved else "half-split"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured of one subject in one case, or why nothing was.
+    """What was measured of one contender in one case, or why nothing was.
 
     Attributes
     ----------
     subject : str
         Its name.
-    dtype, interleaved, shape, direction, into
+    dtype, interleaved, direction, into, shape
         The case.
     device : str
         `cpu` or `cuda`.
     seconds, copy_seconds : float or None
-        Medians for one tensor, of the subject and of the copy between its repetitions.
-    ratio : float or None
-        `seconds / copy_seconds`.
-    bytes_per_second : float or None
-        Twice the bytes of x, read once and written once, over `seconds`.
-    error : dict of str to float
-        Largest absolute error by position, for normally distributed x of variance 1.
+        For one tensor and one pass, the least of all repetitions; of the contender and of the
+        copy that was made between its repetitions.
+    error : float or None
+        Largest absolute error near position 2^20, for normally distributed x of variance 1.
     copy : str
         What served as the copy.
     repetitions : int
-        How many the medians are of.
+        How many the least times are of.
     reason : str or None
         Why there is no measurement.
     """
@@ -88,15 +92,13 @@ class Row:
     subject: str
     dtype: str
     interleaved: bool
-    shape: Shape
     direction: Direction
     into: Into
+    shape: Shape
     device: str = "cpu"
     seconds: float | None = None
     copy_seconds: float | None = None
-    ratio: float | None = None
-    bytes_per_second: float | None = None
-    error: dict[str, float] = dataclasses.field(default_factory=dict)
+    error: float | None = None
     copy: str = ""
     repetitions: int = 0
     reason: str | None = None
@@ -104,31 +106,34 @@ class Row:
     @property
     def case(self) -> Case:
         """The case."""
-        return Case(self.dtype, self.interleaved, self.shape, self.direction, self.into)
+        return Case(self.dtype, self.interleaved, self.direction, self.into, self.shape)
+
+    @property
+    def copies(self) -> float | None:
+        """The time in copies of the same tensor."""
+        if self.seconds is None or self.copy_seconds is None:
+            return None
+        return self.seconds / self.copy_seconds
+
+    def merged(self, other: "Row") -> "Row":
+        """Return the least of two measurements of one case; a failure stays one."""
+        if self.seconds is None or other.seconds is None:
+            return self if self.seconds is None else other
+        assert self.copy_seconds is not None
+        assert other.copy_seconds is not None
+        return dataclasses.replace(
+            self,
+            seconds=min(self.seconds, other.seconds),
+            copy_seconds=min(self.copy_seconds, other.copy_seconds),
+            repetitions=self.repetitions + other.repetitions,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the JSON object that the schema describes."""
-        return dataclasses.asdict(self) | {"shape": list(self.shape)}
+        return dataclasses.asdict(self) | {"shape": list(self.shape), "copies": self.copies}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Row":
         """Undo `to_json`."""
-        return cls(**(value | {"shape": tuple(value["shape"])}))
-
-
-def cases(dtypes: tuple[str, ...], shapes: tuple[Shape, ...]) -> list[Case]:
-    """Every case of the given dtypes and shapes, the small ones first."""
-    ways: tuple[tuple[Direction, Into], ...] = (
-        ("forward", "new"),
-        ("forward", "out"),
-        ("forward", "self"),
-        ("backward", "new"),
-        ("backward", "out"),
-    )
-    return [
-        Case(dtype, interleaved, shape, direction, into)
-        for shape in shapes
-        for dtype in dtypes
-        for interleaved in (True, False)
-        for direction, into in ways
-    ]
+        fields = {name: one for name, one in value.items() if name != "copies"}
+        return cls(**(fields | {"shape": tuple(value["shape"])}))

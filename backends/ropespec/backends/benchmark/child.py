@@ -1,10 +1,9 @@
-"""The process of one subject: reads a request, measures, and reports row by row.
+"""The process of one contender: is asked for a case, measures it, answers with a row.
 
-Request and reports are JSON, one value a line, on standard input and standard output. What
+Questions and answers are JSON, one value a line, on standard input and standard output. What
 frameworks print goes to standard error.
 """
 
-import functools
 import gc
 import json
 import os
@@ -17,7 +16,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.backends.benchmark.case import POSITIONS, Case, Row, Shape, cases
+from ropespec.backends.benchmark.case import POSITION, Case, Row
 from ropespec.backends.benchmark.exact import around, error, sample
 from ropespec.backends.benchmark.subjects import find
 from ropespec.backends.benchmark.subjects.base import Subject, UnavailableError
@@ -32,27 +31,29 @@ Report = Callable[[dict[str, Any]], None]
 
 
 def numbers(case: Case, seed: int = 0) -> NDArray[Any]:
-    """Return x for a case: standard normal, rounded to its dtype; to be read only."""
-    return _numbers(case.dtype, case.shape, seed)
-
-
-@functools.lru_cache(maxsize=1)
-def _numbers(dtype: str, shape: Shape, seed: int) -> NDArray[Any]:
-    size = int(np.prod(shape))
-    drawn = np.random.default_rng(seed).standard_normal(min(size, BLOCK), dtype=np.float32)
-    kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
-    return np.resize(drawn.astype(kind), shape)
+    """Return x for a case: standard normal, rounded to its dtype."""
+    size = min(case.elements, BLOCK)
+    drawn = np.random.default_rng(seed).standard_normal(size, dtype=np.float32)
+    kind = np.dtype(ml_dtypes.bfloat16 if case.dtype == "bfloat16" else case.dtype)
+    return np.resize(drawn.astype(kind), case.shape)
 
 
 def measured(
-    name: str, subject: Subject, case: Case, *, repetitions: int, limit: float, seed: int = 0
+    name: str,
+    subject: Subject,
+    case: Case,
+    *,
+    repetitions: int,
+    limit: float,
+    with_error: bool = True,
+    seed: int = 0,
 ) -> Row:
-    """Measure one case: time, copy and errors, or the reason why not.
+    """Measure one case: time, copy and error, or the reason why not.
 
     Parameters
     ----------
     name : str
-        The subject's name.
+        The contender's name.
     subject : Subject
         Its adapter.
     case : Case
@@ -61,98 +62,93 @@ def measured(
         How many.
     limit : float
         Seconds after which fewer are enough.
+    with_error : bool
+        Whether to take the error too.
     seed : int
         Of the numbers and of the order.
     """
     try:
-        return _measured(name, subject, case, repetitions, limit, seed)
+        x = numbers(case, seed)
+        subject.begin(case)
+        found = _error(subject, case, x) if with_error else None
+        operation = subject.operation(case, x, np.arange(case.shape[1], dtype=np.int64))
+        copy_name, copy = subject.copy(case, x)
+        order = random.Random(seed)  # noqa: S311  # an order, no secret
+        gc.collect()
+        timing = measure(
+            operation, copy, subject.clock(), repetitions=repetitions, limit=limit, order=order
+        )
     except UnavailableError as lack:
         return Row(name, *case, device=subject.device, reason=f"not available: {lack}")
     except Exception as failure:  # noqa: BLE001  # whatever it was, the other rows are still wanted
         first = (str(failure).strip().splitlines() or [""])[0]
         reason = f"{type(failure).__name__}: {first}"[:200]
         return Row(name, *case, device=subject.device, reason=reason)
-
-
-def _measured(
-    name: str, subject: Subject, case: Case, repetitions: int, limit: float, seed: int
-) -> Row:
-    x = numbers(case, seed)
-    subject.begin(case)
-    errors = {str(position): _error(subject, case, x, position) for position in POSITIONS}
-    operation = subject.operation(case, x, np.arange(case.shape[1], dtype=np.int64))
-    copy_name, copy = subject.copy(case, x)
-    gc.collect()
-    timing = measure(
-        operation,
-        copy,
-        subject.clock(),
-        repetitions=repetitions,
-        limit=limit,
-        order=random.Random(seed),  # noqa: S311  # an order, no secret
-    )
     return Row(
         name,
         *case,
         device=subject.device,
         seconds=timing.seconds,
         copy_seconds=timing.copy_seconds,
-        ratio=timing.ratio,
-        bytes_per_second=2 * x.nbytes / timing.seconds,
-        error=errors,
+        error=found,
         copy=copy_name,
         repetitions=timing.repetitions,
     )
 
 
-def _error(subject: Subject, case: Case, x: NDArray[Any], position: int) -> float:
-    """Error of the timed function at other positions, in what it returns for the same x."""
-    positions = around(position, case.shape[1])
+def _error(subject: Subject, case: Case, x: NDArray[Any]) -> float:
+    """Error of the timed function at far positions."""
+    positions = around(POSITION, case.shape[1])
     operation = subject.operation(case, x, positions)
-    result = operation.call(operation.prepare())
+    result = operation.call()
     operation.wait(result)
     tokens = sample(case.shape[1])
     found = subject.read(result, tokens)
-    return error(case, x[:, tokens].astype(np.float64), positions[tokens], found)
+    value = error(case, x[:, tokens].astype(np.float64), positions[tokens], found)
+    if not np.isfinite(value):
+        raise UnavailableError("the result is no number")
+    return value
 
 
 def main() -> None:
-    """Serve one request."""
-    request = json.loads(sys.stdin.readline())
+    """Serve until nothing more is asked."""
+    lines = sys.stdin
     with _own_output() as output:
-        _serve(request, lambda value: print(json.dumps(value), file=output, flush=True))
+        _serve(lines, lambda value: print(json.dumps(value), file=output, flush=True))
 
 
-def _serve(request: dict[str, Any], report: Report) -> None:
+def _serve(lines: TextIO, answer: Report) -> None:
+    who = json.loads(lines.readline())
     try:
-        subject = find(request["subject"]).load(request["device"])
+        subject = find(who["subject"]).load(who["device"])
     except UnavailableError as reason:
-        report({"absent": str(reason)})
+        answer({"absent": str(reason)})
         return
     except Exception as failure:  # noqa: BLE001  # a peer that cannot be imported is no error of ours
-        report({"absent": f"cannot be loaded: {type(failure).__name__}: {failure}"[:200]})
+        answer({"absent": f"cannot be loaded: {type(failure).__name__}: {failure}"[:200]})
         return
-    shapes = tuple(tuple(shape) for shape in request["shapes"])
-    offered = [one for one in cases(tuple(request["dtypes"]), shapes) if subject.offers(one)]
-    wanted = [one for one in offered if [one.direction, one.into] in request["ways"]]
-    report({"device": subject.device, "device_name": subject.device_name, "cases": len(wanted)})
+    answer(
+        {
+            "device": subject.device,
+            "device_name": subject.device_name,
+            "layouts": subject.layouts,
+            "ways": sorted(subject.ways),
+        }
+    )
     gc.disable()
     gc.freeze()  # or every collection would look at all that the framework has loaded
-    for case in wanted[request["skip"] :]:
-        report({"start": list(case)})
-        row = measured(
-            request["subject"],
-            subject,
-            case,
-            repetitions=request["repetitions"],
-            limit=request["limit"],
-        )
+    for line in lines:
+        asked = json.loads(line)
+        dtype, interleaved, direction, into, shape = asked.pop("case")
+        case = Case(dtype, interleaved, direction, into, tuple(shape))
+        row = measured(who["subject"], subject, case, **asked)
         gc.collect()
-        report({"row": row.to_json()})
+        subject.release()
+        answer(row.to_json())
 
 
 def _own_output() -> TextIO:
-    """Keep standard output for reports; who prints to it from now on prints to standard error."""
+    """Keep standard output for answers; who prints to it from now on prints to standard error."""
     sys.stdout.flush()
     kept = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

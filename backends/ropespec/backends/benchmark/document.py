@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ropespec.backends.benchmark.case import Row
-from ropespec.backends.benchmark.run import Absent
+from ropespec.backends.benchmark.ladder import Plan
+from ropespec.backends.benchmark.run import Found
 from ropespec.backends.benchmark.targets import Outcome
 
 __all__ = ["SCHEMA", "document", "write"]
@@ -17,10 +17,7 @@ SCHEMA = Path(__file__).with_name("result.schema.json")
 
 
 def document(
-    environment: dict[str, Any],
-    rows: Sequence[Row],
-    absent: Sequence[Absent],
-    targets: Sequence[Outcome],
+    environment: dict[str, Any], plan: Plan, found: Found, targets: Sequence[Outcome]
 ) -> dict[str, Any]:
     """Return the whole result as JSON objects.
 
@@ -28,24 +25,31 @@ def document(
     ----------
     environment : dict
         What `environment` found.
-    rows : sequence of Row
-        All rows, failed ones too.
-    absent : sequence of Absent
-        Subjects that were not measured.
+    plan : Plan
+        What was to be measured, and how.
+    found : Found
+        All rows, failed ones too, and who was not measured.
     targets : sequence of Outcome
         What was held against the targets.
     """
+    how = {
+        "full": plan.full,
+        "rounds": plan.rounds,
+        "repetitions": plan.repetitions,
+        "statistic": "least of all repetitions, for one tensor and one pass",
+    }
     return {
         "environment": environment,
-        "rows": [row.to_json() for row in rows],
-        "absent": [asdict(one) for one in absent],
+        "how": how,
+        "rows": [row.to_json() for row in found.rows],
+        "absent": [asdict(one) for one in found.absent],
         "targets": [one.to_json() for one in targets],
     }
 
 
 def write(path: Path, value: dict[str, Any]) -> None:
     """Write a result, a row a line, so that two files can be compared."""
-    parts = [f'  "environment": {json.dumps(value["environment"], indent=2)}']
+    parts = [f'  "{name}": {json.dumps(value[name], indent=2)}' for name in ("environment", "how")]
     for name in ("rows", "absent", "targets"):
         lines = ",\n".join(f"    {json.dumps(one)}" for one in value[name])
         parts.append(f'  "{name}": [\n{lines}\n  ]' if lines else f'  "{name}": []')

@@ -15,6 +15,8 @@ DISTRIBUTIONS = (
     "ropespec",
     "numpy",
     "ml_dtypes",
+    "numba",
+    "llvmlite",
     "torch",
     "triton",
     "jax",
@@ -26,8 +28,10 @@ DISTRIBUTIONS = (
     "flash-attn",
     "rotary-embedding-torch",
     "x-transformers",
+    "onnx",
     "onnxruntime",
     "mlx",
+    "pywhispercpp",
     "keras",
     "keras-hub",
 )
@@ -39,6 +43,8 @@ SETTINGS = (
     "GLIBC_TUNABLES",
     "THP_MEM_ALLOC_ENABLE",
     "OMP_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMBA_THREADING_LAYER",
     "MKL_NUM_THREADS",
     "XLA_FLAGS",
 )

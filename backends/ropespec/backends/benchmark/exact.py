@@ -85,15 +85,13 @@ def error(
     Parameters
     ----------
     case : Case
-        What was asked for.
+        What was asked for; of both passes the second is judged.
     x : ndarray of float64, shape (B, n, H, D)
-        The sampled tokens of what was rotated, or of the gradient.
+        The sampled tokens of what was rotated, and of the gradient of the result.
     positions : ndarray of int64, shape (n,)
         Their positions.
     result : ndarray of float64, shape (B, n, H, D)
         What came back.
     """
-    expected = rotated(
-        x, positions, interleaved=case.interleaved, inverse=case.direction == "backward"
-    )
+    expected = rotated(x, positions, interleaved=case.interleaved, inverse=case.direction == "both")
     return float(np.max(np.abs(result - expected)))

@@ -1,167 +1,149 @@
-"""The plot: for the largest size, how many copies every subject costs, and its error."""
+"""The picture: time in copies against size, one line a contender, a panel a dtype and layout."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ropespec.backends.benchmark.case import Into, Row
+from ropespec.backends.benchmark.case import Direction, Into, Row
+from ropespec.backends.benchmark.labels import Label, place
+from ropespec.backends.benchmark.subjects import called
 
 __all__ = ["plot"]
 
-COLOURS = {"ropespec": "#1b6ca8", "naive": "#9aa5b1", "peer": "#d98032"}
-WRONG = 0.05
-"""An error that no rounding of a result explains, not even to bfloat16."""
+COLOURS = {"numpy": "#d55e00", "torch": "#0072b2", "jax": "#009e73", "cupy": "#cc79a7"}
+"""Of Okabe and Ito, which people tell apart whatever colours they see; all others are grey."""
 
-WRONG_COLOUR = "#b3261e"
-LABELS = {"ropespec": "ropespec", "naive": "naive form", "peer": "others"}
+GREY = "#6b6b6b"
+MARKS = "os^Dv<>PXph*d"
 TITLES: dict[Into, str] = {
     "new": "into new memory",
     "out": "into given memory",
     "self": "in place",
 }
+PASSES: dict[Direction, str] = {"forward": "", "both": " and its gradient, mean of both"}
+Family = tuple[int, int, int]
 
 
-def plot(path: Path, environment: dict[str, Any], rows: Sequence[Row]) -> None:
-    """Draw the largest size that was measured; the suffix of the path says how.
-
-    A panel for every dtype and kind of memory; a bar for the forward pass, a diamond for the
-    backward pass; beside it the error at position 2^20.
+def plot(path: Path, environment: dict[str, Any], rows: Sequence[Row]) -> list[Path]:
+    """Draw a picture for each pass and kind of memory, beside the given path.
 
     Parameters
     ----------
     path : Path
-        File to write, such as `result.png`.
+        What the names begin with and which format they have: `ladder.png` gives
+        `ladder-forward-new.png` and so on.
     environment : dict
         What `environment` found.
     rows : sequence of Row
-        All rows.
+        All rows; those of the family of sizes with the most steps are drawn.
+
+    Returns
+    -------
+    list of Path
+        The files; none if nothing was measured.
 
     Raises
     ------
-    ValueError
-        If nothing was measured, or the suffix is unknown.
     ImportError
         If matplotlib is not installed.
     """
+    good = [row for row in rows if row.copies is not None]
+    steps = Counter(_family(shape) for shape in {row.shape for row in good})
+    family = max(steps, key=steps.__getitem__, default=None)
+    drawn = []
+    for direction, passes in PASSES.items():
+        for into, kind in TITLES.items():
+            chosen = [
+                row
+                for row in good
+                if (row.direction, row.into) == (direction, into) and _family(row.shape) == family
+            ]
+            if family is not None and chosen:
+                target = path.with_name(f"{path.stem}-{direction}-{into}{path.suffix}")
+                title = f"Rotary embedding{passes}, {kind}"
+                _picture(target, title, family, environment, chosen)
+                drawn.append(target)
+    return drawn
+
+
+def _family(shape: tuple[int, int, int, int]) -> Family:
+    batch, _, heads, head_dim = shape
+    return batch, heads, head_dim
+
+
+def _picture(
+    path: Path, title: str, family: Family, environment: dict[str, Any], rows: Sequence[Row]
+) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415  # an extra, needed here alone
 
-    good = [row for row in rows if row.seconds is not None]
-    if not good:
-        raise ValueError("nothing was measured")
-    shape = max((row.shape for row in good), key=lambda one: (one[0] * one[1], one))
-    shown = [row for row in good if row.shape == shape]
-    dtypes = list(dict.fromkeys(row.dtype for row in shown))
-    ways: list[Into] = [into for into in TITLES if any(row.into == into for row in shown)]
-    counts = [max(len(_bars(shown, dtype, into)) for dtype in dtypes) for into in ways]
-    figure = Figure(figsize=(7.2 * len(dtypes), 2.0 + 0.27 * sum(counts) + 0.75 * len(ways)))
-    grid = figure.subplots(
-        len(ways),
-        len(dtypes),
-        squeeze=False,
-        gridspec_kw={"height_ratios": [c + 2 for c in counts]},
-    )
-    for across, dtype in enumerate(dtypes):
-        for down, into in enumerate(ways):
-            _panel(grid[down][across], _bars(shown, dtype, into), f"{dtype}, {TITLES[into]}")
-    size = " x ".join(map(str, shape))
+    dtypes = list(dict.fromkeys(row.dtype for row in rows))
+    layouts = list(dict.fromkeys(row.interleaved for row in rows))
+    figure = Figure(figsize=(1 + 5.4 * len(dtypes), 1.4 + 4.6 * len(layouts)), layout="constrained")
+    grid = figure.subplots(len(layouts), len(dtypes), squeeze=False, sharex=True, sharey=True)
+    _scales(grid[0][0], rows)
+    for down, interleaved in enumerate(layouts):
+        for across, dtype in enumerate(dtypes):
+            same = [row for row in rows if (row.dtype, row.interleaved) == (dtype, interleaved)]
+            _panel(grid[down][across], same)
+        grid[down][0].set_ylabel("time, in copies of the same tensor")
+    for axes in grid[-1]:
+        axes.set_xlabel("tokens")
+    batch, heads, head_dim = family
+    where = environment["gpu"] if any(row.device == "cuda" for row in rows) else environment["cpu"]
     figure.suptitle(
-        f"Rotary embedding of {size}: time as a multiple of a copy of the same tensor\n"
-        f"{environment['cpu']}, {environment['threads']} threads, "
-        f"{environment['allocator']}, {environment['date']}; GPU {environment['gpu']}",
+        f"{title}: {batch} x tokens x {heads} x {head_dim}\n"
+        f"{where}, {environment['threads']} threads, {environment['date']}; "
+        "dashed: tables at hand, dotted: not ours",
         fontsize=11,
     )
-    _legend(figure)
-    figure.tight_layout(rect=(0, 0.02, 1, 0.995))
     figure.savefig(path, dpi=110)
 
 
-Bar = tuple[str, Row | None, Row | None]
+def _scales(axes: Any, rows: Sequence[Row]) -> None:  # noqa: ANN401  # matplotlib's Axes
+    tokens = sorted({row.shape[1] for row in rows})
+    copies = [row.copies for row in rows if row.copies is not None]
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    wide = (tokens[-1] / tokens[0]) or 1
+    axes.set_xlim(tokens[0] / max(wide, 2) ** 0.04, tokens[-1] * max(wide, 2) ** 0.62)
+    axes.set_ylim(0.85 * min(*copies, 1.0), 1.2 * max(*copies, 2.0))
+    axes.set_xticks(tokens, [str(one) for one in tokens])
+    axes.minorticks_off()
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
-def _bars(rows: Sequence[Row], dtype: str, into: Into) -> list[Bar]:
-    """Return label, forward row and backward row, the slowest first: bars grow from below."""
-    pairs: dict[str, dict[str, Row]] = {}
-    for row in rows:
-        if row.dtype == dtype and row.into == into:
-            layout = "interleaved" if row.interleaved else "half-split"
-            device = ", GPU" if row.device == "cuda" else ""
-            pairs.setdefault(f"{row.subject}, {layout}{device}", {})[row.direction] = row
-    bars = [(name, both.get("forward"), both.get("backward")) for name, both in pairs.items()]
-    return sorted(bars, key=lambda bar: -_ratio(bar[1] or bar[2]))
-
-
-def _ratio(row: Row | None) -> float:
-    assert row is not None
-    assert row.ratio is not None
-    return row.ratio
-
-
-def _panel(axes: Any, bars: Sequence[Bar], title: str) -> None:  # noqa: ANN401  # matplotlib's Axes
-    axes.set_title(title, fontsize=10, loc="left")
-    if not bars:
-        axes.set_axis_off()
-        return
-    for height, (name, forward, backward) in enumerate(bars):
-        colour = COLOURS[_kind(name)]
-        right = max(1.0, *(_ratio(row) for row in (forward, backward) if row is not None))
-        if forward is not None:
-            axes.barh(height, _ratio(forward) - 1, left=1, color=colour, height=0.72)
-        if backward is not None:
-            axes.plot(
-                _ratio(backward), height, marker="D", color="white", mec="black", ms=4.5, zorder=3
-            )
-        error = (forward or backward).error.get(str(2**20))  # type: ignore[union-attr]  # one of them is there
-        beside = f"{_ratio(forward or backward):.2f}x" + ("" if error is None else f"  {error:.0e}")
-        axes.annotate(
-            beside,
-            (right, height),
-            (6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=7.5,
-            color="black" if error is None or error < WRONG else WRONG_COLOUR,
-        )
-    axes.axvline(1.0, color="black", linewidth=1.0, zorder=4)
-    axes.set_yticks(range(len(bars)), [bar[0] for bar in bars], fontsize=8)
-    for label in axes.get_yticklabels():
-        if _kind(label.get_text()) == "ropespec":
-            label.set_fontweight("bold")
-    _scale(axes, bars)
-
-
-def _scale(axes: Any, bars: Sequence[Bar]) -> None:  # noqa: ANN401  # matplotlib's Axes
-    ratios = [_ratio(row) for bar in bars for row in bar[1:] if row is not None]
-    axes.set_xscale("log")
-    axes.set_xlim(min(0.5, 0.8 * min(ratios)), 2.6 * max(*ratios, 1.0))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.xaxis.set_minor_formatter(
-        lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" and value < 100 else ""
-    )
-    axes.tick_params(axis="x", which="both", labelsize=8)
-    axes.set_ylim(-0.6, len(bars) - 0.4)
-    axes.grid(axis="x", which="major", linewidth=0.4, alpha=0.6)
-    axes.set_axisbelow(True)
+def _panel(axes: Any, rows: Sequence[Row]) -> None:  # noqa: ANN401  # matplotlib's Axes
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+    if not rows:
+        axes.set_axis_off()
+        return
+    case = rows[0].case
+    axes.set_title(f"{case.dtype}, {case.layout}", loc="left", fontsize=10)
+    axes.grid(axis="y", linewidth=0.4, alpha=0.5)
+    axes.axhline(1.0, color="black", linewidth=1.0)
+    labels = []
+    for index, name in enumerate(dict.fromkeys(row.subject for row in rows)):
+        line = sorted((row for row in rows if row.subject == name), key=lambda row: row.shape)
+        style = _style(name, index)
+        at, copies = [row.shape[1] for row in line], [row.copies or 1.0 for row in line]
+        axes.plot(at, copies, **style)
+        labels.append(Label(called(name), at[-1], copies[-1], style["color"]))
+    place(axes, labels, max(row.shape[1] for row in rows))
 
 
-def _kind(name: str) -> str:
-    first = name.split(maxsplit=1)[0]
-    return first if first in {"ropespec", "naive"} else "peer"
-
-
-def _legend(figure: Any) -> None:  # noqa: ANN401  # matplotlib's Figure
-    from matplotlib.lines import Line2D  # noqa: PLC0415  # an extra, needed here alone
-    from matplotlib.patches import Patch  # noqa: PLC0415  # an extra, needed here alone
-
-    handles: list[Any] = [Patch(color=COLOURS[kind], label=LABELS[kind]) for kind in COLOURS]
-    handles += [
-        Line2D([], [], marker="D", color="white", mec="black", ms=5, label="backward"),
-        Line2D([], [], color="black", label="a copy"),
-        Line2D(
-            [], [], linestyle="", label="text: ratio, and error at position 2^20; red: wrong there"
-        ),
-    ]
-    figure.legend(
-        handles=handles, loc="lower center", ncols=len(handles), fontsize=8, frameon=False
-    )
+def _style(name: str, index: int) -> dict[str, Any]:
+    first, _, rest = name.partition(" ")
+    if first != "ropespec":
+        mark = MARKS[index % len(MARKS)]
+        return {"color": GREY, "linewidth": 0.9, "linestyle": ":", "marker": mark, "ms": 4}
+    backend, *how = rest.split()
+    return {
+        "color": COLOURS[backend],
+        "linewidth": 1.3 if how else 2.6,
+        "linestyle": "--" if "tables" in how else "-",
+        "marker": "s" if "compiled" in how else "D" if "eager" in how else "o",
+        "ms": 4,
+        "zorder": 4,
+    }

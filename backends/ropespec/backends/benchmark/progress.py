@@ -8,7 +8,7 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """One line that changes on a terminal, a line for every subject elsewhere.
+    """One line that changes on a terminal, a line for every group of cases elsewhere.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Progress:
         if self._live:
             width = shutil.get_terminal_size().columns - 1
             self._write(f"\r\x1b[K{text[:width]}")
-        elif ":" not in text:  # a subject, not one of its cases
+        elif ":" not in text:  # a group of cases, not one of them
             self._write(f"{text}\n")
 
     def _write(self, text: str) -> None:

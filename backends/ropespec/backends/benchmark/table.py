@@ -1,73 +1,34 @@
-"""The results on a terminal: a table for every size and dtype, at most 100 columns wide."""
+"""The ladders on a terminal: for every dtype and layout a table, a column a size."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ropespec.backends.benchmark.case import Row
-from ropespec.backends.benchmark.run import Absent
-from ropespec.backends.benchmark.targets import Outcome
+from ropespec.backends.benchmark.case import Case, Row, Shape
+from ropespec.backends.benchmark.run import Found
+from ropespec.backends.benchmark.subjects import called
 
-__all__ = ["WIDTH", "duration", "show"]
+__all__ = ["WIDTH", "duration", "ladders", "machine", "missing"]
 
 WIDTH = 100
+ACROSS = 6
+"""Sizes beside each other."""
 
 READING = (
-    "ratio: to a copy of the same tensor by the same framework in the same process, into the same "
-    "kind of memory (NumPy copies in one thread, torch and JAX in several); "
-    "GB/s: one read and one write of x; error: largest absolute one near these positions, for "
-    "normally distributed x"
+    "In each cell: copies, time. Copies of the same tensor by the same framework in the same "
+    "process, into the same kind of memory (NumPy copies in one thread, torch and JAX in several); "
+    "both: the rotation and its gradient, for one of the two passes; into: new memory, a given "
+    "out, or x itself; error: largest absolute one near position 2^20, for normally distributed x. "
+    "Times are the least of all repetitions, for one tensor."
 )
 
 
-def show(
-    console: Console,
-    environment: dict[str, Any],
-    rows: Sequence[Row],
-    absent: Sequence[Absent],
-    targets: Sequence[Outcome],
-) -> None:
-    """Print everything.
-
-    Parameters
-    ----------
-    console : Console
-        Where.
-    environment : dict
-        What `environment` found.
-    rows : sequence of Row
-        All rows.
-    absent : sequence of Absent
-        Subjects without any.
-    targets : sequence of Outcome
-        What was held against the targets; none to leave that out.
-    """
-    console.print(_machine(environment))
-    for shape in sorted({row.shape for row in rows}, key=lambda one: (one[0] * one[1], one)):
-        for dtype in dict.fromkeys(row.dtype for row in rows):
-            chosen = [row for row in rows if row.shape == shape and row.dtype == dtype]
-            if chosen:
-                title = f"{' x '.join(map(str, shape))} {dtype}"
-                console.print(_measured(title, chosen))
-    console.print(Text(READING, style="dim"))
-    for part in (_failed(rows, absent), _targets(targets)):
-        if part is not None:
-            console.print(part)
-
-
-def duration(seconds: float) -> str:
-    """Return seconds with three digits, in the unit that suits them."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
-
-
-def _machine(environment: dict[str, Any]) -> RenderableType:
+def machine(environment: dict[str, Any]) -> RenderableType:
+    """Return what the numbers were measured on."""
     pages = environment["transparent_huge_pages"]
     lines = [
         f"{environment['cpu']}, {environment['threads']} threads, {environment['date']}",
@@ -79,7 +40,57 @@ def _machine(environment: dict[str, Any]) -> RenderableType:
     return Text("\n".join(lines), style="dim")
 
 
-def _measured(title: str, rows: Iterable[Row]) -> Table:
+def ladders(console: Console, rows: Sequence[Row]) -> None:
+    """Print the tables of all rows that were measured."""
+    good = [row for row in rows if row.seconds is not None]
+    for case in dict.fromkeys(
+        row.case.group._replace(direction="forward", into="new") for row in good
+    ):
+        same = [
+            row for row in good if (row.dtype, row.interleaved) == (case.dtype, case.interleaved)
+        ]
+        for shapes in _across(same):
+            console.print(_table(f"{case.dtype} {case.layout}", same, shapes))
+    console.print(Text(READING, style="dim"))
+
+
+def missing(found: Found) -> RenderableType | None:
+    """Return who was not measured, or not in every case, and why."""
+    reasons: dict[tuple[str, str], int] = {}
+    for row in found.rows:
+        if row.reason is not None:
+            key = (row.subject, row.reason)
+            reasons[key] = reasons.get(key, 0) + 1
+    lines = [f"{one.subject}: {one.reason}" for one in found.absent]
+    lines += [
+        f"{subject}, {count} {'row' if count == 1 else 'rows'}: {reason}"
+        for (subject, reason), count in reasons.items()
+    ]
+    return Text("\n".join(["", "Not measured", *lines, ""])) if lines else None
+
+
+def duration(seconds: float) -> str:
+    """Return seconds with two digits or three, in the unit that suits them."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
+        value = seconds / size
+        if value >= 1 or unit == "ns":
+            return f"{value:.0f}{unit}" if value >= 99.5 else f"{value:.2g}{unit}"
+    raise AssertionError
+
+
+def _across(rows: Sequence[Row]) -> Iterator[list[Shape]]:
+    """Return the sizes, as many at once as fit: one family of tokens after the other."""
+    shapes = sorted({row.shape for row in rows}, key=_family)
+    for first in range(0, len(shapes), ACROSS):
+        yield shapes[first : first + ACROSS]
+
+
+def _family(shape: Shape) -> tuple[int, ...]:
+    batch, length, heads, head_dim = shape
+    return batch, -heads, abs(head_dim - 128), head_dim, length
+
+
+def _table(title: str, rows: Sequence[Row], shapes: Sequence[Shape]) -> Table:
     table = Table(
         title=title,
         title_justify="left",
@@ -87,78 +98,39 @@ def _measured(title: str, rows: Iterable[Row]) -> Table:
         pad_edge=False,
         collapse_padding=True,
     )
-    table.add_column("subject", no_wrap=True)
-    for name in ("pairs", "pass", "into"):
-        table.add_column(name, no_wrap=True)
-    for name in ("time", "ratio", "GB/s", "2^10", "2^17", "2^20"):
-        table.add_column(name, justify="right", no_wrap=True)
-    before: tuple[bool, str, str] | None = None
-    for row in sorted((row for row in rows if row.seconds is not None), key=_order):
-        group = (row.interleaved, row.direction, row.into)
-        if before is not None and group != before:
-            table.add_section()
-        before = group
-        table.add_row(*_cells(row), style="bold" if row.subject.startswith("ropespec") else "")
+    table.add_column("B x S\nH x D", overflow="fold")
+    for batch, length, heads, head_dim in shapes:
+        header = f"{batch} x {length}\n{heads} x {head_dim}"
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("error", justify="right", no_wrap=True)
+    chosen = [row for row in rows if row.shape in shapes]
+    for group in sorted({row.case.group for row in chosen}, key=_order):
+        table.add_section()
+        table.add_row(Text(f"{group.direction} into {group.into}", style="italic"))
+        same = [row for row in chosen if row.case.group == group]
+        for name in dict.fromkeys((row.subject, row.device) for row in same):
+            own = {row.shape: row for row in same if (row.subject, row.device) == name}
+            style = "bold" if name[0].startswith("ropespec") else ""
+            table.add_row(*_line(name, own, shapes), style=style)
     return table
 
 
-def _cells(row: Row) -> list[str]:
-    assert row.seconds is not None
-    assert row.ratio is not None
-    assert row.bytes_per_second is not None
+def _order(case: Case) -> tuple[Any, ...]:
+    return case.direction != "forward", ("new", "out", "self").index(case.into)
+
+
+def _line(name: tuple[str, str], rows: dict[Shape, Row], shapes: Sequence[Shape]) -> list[str]:
+    subject, device = name
+    errors = [row.error for row in rows.values() if row.error is not None]
     return [
-        row.subject + (" (GPU)" if row.device == "cuda" else ""),
-        _layout(interleaved=row.interleaved),
-        row.direction[:4] if row.direction == "backward" else "fwd",
-        row.into,
-        duration(row.seconds),
-        f"{row.ratio:.2f}" if row.ratio < 100 else f"{row.ratio:.0f}",
-        f"{row.bytes_per_second / 1e9:.3g}",
-        *(f"{value:.0e}" for value in row.error.values()),
+        called(subject) + (" (GPU)" if device == "cuda" else ""),
+        *(_cell(rows.get(shape)) for shape in shapes),
+        f"{max(errors):.0e}" if errors else "",
     ]
 
 
-def _order(row: Row) -> tuple[Any, ...]:
-    ways = ("new", "out", "self")
-    return not row.interleaved, row.direction != "forward", ways.index(row.into), row.ratio
-
-
-def _layout(*, interleaved: bool) -> str:
-    return "inter" if interleaved else "half"
-
-
-def _failed(rows: Sequence[Row], absent: Sequence[Absent]) -> RenderableType | None:
-    reasons: dict[tuple[str, str], int] = {}
-    for row in rows:
-        if row.reason is not None:
-            key = (row.subject, row.reason)
-            reasons[key] = reasons.get(key, 0) + 1
-    lines = [f"{one.subject}: {one.reason}" for one in absent]
-    lines += [
-        f"{subject}, {count} {'row' if count == 1 else 'rows'}: {reason}"
-        for (subject, reason), count in reasons.items()
-    ]
-    return Text("\n".join(["Not measured", *lines, ""])) if lines else None
-
-
-def _targets(targets: Sequence[Outcome]) -> RenderableType | None:
-    if not targets:
-        return None
-    table = Table(title="Targets", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("target", "dtype", "pairs", "asked", "found", "against", "verdict"):
-        table.add_column(name, justify="right" if name in {"asked", "found"} else "left")
-    for one in targets:
-        sign = "<=" if one.at_most else ">="
-        table.add_row(
-            one.target,
-            one.dtype,
-            _layout(interleaved=one.interleaved),
-            f"{sign} {one.bound:.3g}",
-            "-" if one.measured is None else f"{one.measured:.2f}",
-            one.against,
-            one.verdict,
-            style={True: "green", False: "red", None: "dim"}[one.met],
-        )
-    counts = [sum(one.met is value for one in targets) for value in (True, False, None)]
-    text = "{} met, {} missed, {} not measured".format(*counts)
-    return Group(table, Text(text))
+def _cell(row: Row | None) -> str:
+    if row is None or row.copies is None or row.seconds is None:
+        return ""
+    copies = f"{row.copies:.2f}" if row.copies < 10 else f"{row.copies:.0f}"
+    return f"{copies} {duration(row.seconds):>5}"

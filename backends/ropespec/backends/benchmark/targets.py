@@ -1,114 +1,118 @@
-"""What the backends are to reach, and by how much they did."""
+"""What the backends are to reach at every size, and whether they did."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from ropespec.backends.benchmark.case import Case, Row, Shape
-from ropespec.backends.benchmark.subjects import ENTRIES
+from ropespec.backends.benchmark.case import Case, Into, Row
+from ropespec.backends.benchmark.subjects import ENTRIES, compiled
 
-__all__ = ["Outcome", "outcomes"]
+__all__ = ["LARGE", "Outcome", "outcomes"]
 
-LARGE: Shape = (4, 2048, 32, 128)
-DECODE: Shape = (1, 1, 32, 128)
-LARGEST: Shape = (4, 8192, 32, 128)
+LARGE = 2**16
+"""Elements of x from which on time is counted in copies, not in what it exceeds one by."""
 
-OF_COPY = 0.9
-"""The part of a copy's speed that a GPU is to reach."""
+GPU_LARGE = 2**25
+"""The same on a GPU, where a smaller x lies in the cache and its calls cost what starting costs."""
+
+GIVEN, OVER, IN_PLACE, GPU = 1.2, 1e-5, 1.0, 1 / 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One target on one dtype and layout.
+    """One target in one case.
 
     Attributes
     ----------
     target : str
-        What is compared with what.
-    dtype : str
-        Dtype.
-    interleaved : bool
-        Layout.
-    bound : float
         What is asked for.
-    measured : float or None
-        What was found; None if a side of it was not measured.
-    at_most : bool
-        Whether it is to stay below the bound, rather than above.
+    subject, device : str
+        Who is to reach it, and where.
+    case : Case
+        In which case.
+    bound : float
+        What it is to stay at or below.
+    measured : float
+        What was found, in the unit of the bound: copies, seconds, or times of somebody else.
     against : str
-        The subject on the other side.
+        The other side: a copy, or who is fastest of those that it is held against.
     """
 
     target: str
-    dtype: str
-    interleaved: bool
+    subject: str
+    device: str
+    case: Case
     bound: float
-    measured: float | None
-    at_most: bool
+    measured: float
     against: str
 
     @property
-    def met(self) -> bool | None:
-        """Whether it was reached; None if it was not measured."""
-        if self.measured is None:
-            return None
-        return self.measured <= self.bound if self.at_most else self.measured >= self.bound
-
-    @property
-    def verdict(self) -> str:
-        """In words, with what is missing in per cent of the bound."""
-        if self.measured is None:
-            return "not measured"
-        if self.met:
-            return "met"
-        return f"missed by {abs(self.measured / self.bound - 1):.0%}"
+    def met(self) -> bool:
+        """Whether it was reached."""
+        return self.measured <= self.bound
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the JSON object that the schema describes."""
-        return asdict(self) | {"met": self.met}
+        value: dict[str, Any] = dataclasses.asdict(self)
+        case = self.case._asdict()
+        del value["case"]
+        return value | case | {"shape": list(case["shape"]), "met": self.met}
 
 
 def outcomes(rows: Iterable[Row]) -> list[Outcome]:
-    """Hold what was measured against every target.
+    """Hold every row of ours against what it is to reach; what was not measured is not judged.
 
     Parameters
     ----------
     rows : iterable of Row
         Of one run on one machine.
-
-    Returns
-    -------
-    list of Outcome
-        In both dtypes and both layouts; those of a GPU only if something ran on one.
     """
-    table = _Table(rows)
-    found = []
-    for dtype in ("float32", "bfloat16"):
-        for interleaved in (True, False):
-            found += _cpu(table, dtype, interleaved=interleaved)
-            found += _cuda(table, dtype, interleaved=interleaved)
+    beside: dict[tuple[str, Case], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.seconds is not None:
+            beside[row.device, row.case].append(row)
+    found = [
+        one
+        for same in beside.values()
+        for row in same
+        for one in (*_copies(row), *_others(row, same))
+    ]
     return sorted(found, key=lambda one: one.target)
 
 
-class _Table:
-    """Rows by device, subject and case."""
+def _copies(row: Row) -> Iterator[Outcome]:
+    """Near a copy: NumPy and torch into memory that is there, on a GPU all into any."""
+    assert row.seconds is not None
+    assert row.copy_seconds is not None
+    assert row.copies is not None
+    target: tuple[str, float, float] | None = None
+    if row.device == "cuda":
+        if row.subject in _GPU and row.case.elements >= GPU_LARGE:
+            target = "GPU, copies", GPU, row.copies
+    elif row.subject in _CPU and row.into != "new":
+        if row.case.elements < LARGE:
+            target = "small, over a copy", OVER, row.seconds - row.copy_seconds
+        elif row.into == "self":
+            target = "in place, copies", IN_PLACE, row.copies
+        else:
+            target = "given memory, copies", GIVEN, row.copies
+    if target is not None:
+        name, bound, value = target
+        yield Outcome(name, row.subject, row.device, row.case, bound, value, row.copy)
 
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._rows = {
-            (row.device, row.subject, row.case): row for row in rows if row.seconds is not None
-        }
 
-    def __call__(self, subject: str, case: Case, device: str = "cpu") -> Row | None:
-        return self._rows.get((device, subject, case))
-
-    def fastest(self, case: Case, names: Iterable[str], device: str = "cpu") -> Row | None:
-        """Return the row of the fastest of the subjects."""
-        found = [row for name in names if (row := self(name, case, device)) is not None]
-        return min(found, key=_seconds, default=None)
-
-    def has(self, device: str) -> bool:
-        """Whether something ran on a device."""
-        return any(key[0] == device for key in self._rows)
+def _others(row: Row, beside: Iterable[Row]) -> Iterator[Outcome]:
+    """Never slower than anybody else in the same case on the same device."""
+    rivals = _RIVALS.get(row.subject, frozenset())
+    against = [other for other in beside if other.subject in rivals]
+    if against:
+        assert row.seconds is not None
+        best = min(against, key=_seconds)
+        name = _TIMES[row.into]
+        value = row.seconds / _seconds(best)
+        yield Outcome(name, row.subject, row.device, row.case, 1.0, value, best.subject)
 
 
 def _seconds(row: Row) -> float:
@@ -116,91 +120,23 @@ def _seconds(row: Row) -> float:
     return row.seconds
 
 
-def _peers(backend: str) -> list[str]:
-    return [one.name for one in ENTRIES if one.kind == "peer" and one.backend == backend]
+_TIMES: dict[Into, str] = {
+    "new": "new memory, of others",
+    "out": "given memory, of others",
+    "self": "in place, of others",
+}
+_CPU = frozenset({"ropespec numpy", "ropespec torch"})
+_GPU = frozenset({"ropespec torch", "ropespec jax", "ropespec cupy"})
+_PEERS = frozenset(entry.name for entry in ENTRIES if entry.kind == "peer")
+_COMPILED = frozenset(compiled(entry).name for entry in ENTRIES if entry.kind == "peer")
+_IN_JAX = frozenset(entry.name for entry in ENTRIES if entry.needs[0] == "jax") - _GPU
 
-
-def _cpu(table: _Table, dtype: str, *, interleaved: bool) -> list[Outcome]:
-    new = Case(dtype, interleaved, LARGE, "forward", "new")
-    out = new._replace(into="out")
-    token = new._replace(shape=DECODE)
-    wide = dtype == "float32"
-    to_copy, faster = _makers(dtype, interleaved=interleaved)
-    jax_peers = [table.fastest(new, _peers("jax"))]
-    if jax_peers == [None]:  # keras-hub has one layout; the form of everybody stands in
-        jax_peers = [table("naive jax", new)]
-    found = [
-        to_copy("1 torch into out to copy_", table("ropespec torch", out), 2.5 if wide else 6.0),
-        to_copy(
-            "2 torch compiled into out to copy_",
-            table("ropespec torch compiled", out),
-            1.3 if wide else 2.0,
-        ),
-        faster(
-            "3 torch new, times the fastest eager peer",
-            table("ropespec torch", new),
-            table.fastest(new, _peers("torch")),
-            1.0 if wide and interleaved else 2.0,
-        ),
-        faster(
-            "4 jax, times the fastest peer",
-            table("ropespec jax", new),
-            jax_peers[0],
-            1.5 if wide else 1.0,
-        ),
-        faster(
-            "5 numpy into out, times the naive form",
-            table("ropespec numpy", out),
-            table("naive numpy", new),
-            2.0,
-        ),
-    ]
-    if not interleaved:  # llama is half-split
-        llama = table("transformers llama", token)
-        found += [
-            faster("6 torch decode, times llama", table("ropespec torch", token), llama, 1.0),
-            faster(
-                "7 torch decode with tables, times llama",
-                table("ropespec torch tables", token),
-                llama,
-                1.0,
-            ),
-        ]
-    return found
-
-
-def _cuda(table: _Table, dtype: str, *, interleaved: bool) -> list[Outcome]:
-    """Targets of a GPU: near a copy in every backend, and ahead of what others run there."""
-    if not table.has("cuda"):
-        return []
-    to_copy, faster = _makers(dtype, interleaved=interleaved)
-    new = Case(dtype, interleaved, LARGEST, "forward", "new")
-    found = []
-    for case in (new, new._replace(direction="backward")):
-        for backend in ("torch", "jax", "cupy"):
-            row = table(f"ropespec {backend}", case, "cuda")
-            found.append(to_copy(f"8 {backend} {case.direction} on the GPU", row, 1 / OF_COPY))
-        rivals = ("transformers llama", "transformers llama compiled", "flash-attn triton")
-        ours, rival = table("ropespec torch", case, "cuda"), table.fastest(case, rivals, "cuda")
-        found.append(faster(f"9 torch {case.direction} on the GPU, times others", ours, rival, 1.0))
-    return found
-
-
-def _makers(
-    dtype: str, *, interleaved: bool
-) -> tuple[
-    Callable[[str, Row | None, float], Outcome],
-    Callable[[str, Row | None, Row | None, float], Outcome],
-]:
-    def to_copy(target: str, row: Row | None, bound: float) -> Outcome:
-        ratio, against = (row.ratio, row.copy) if row is not None else (None, "a copy")
-        return Outcome(target, dtype, interleaved, bound, ratio, at_most=True, against=against)
-
-    def faster(target: str, ours: Row | None, other: Row | None, bound: float) -> Outcome:
-        against = other.subject if other is not None else "nothing measured"
-        times = None
-        if ours is not None and other is not None:
-            times = _seconds(other) / _seconds(ours)
-        return Outcome(target, dtype, interleaved, bound, times, at_most=False, against=against)
-
-    return to_copy, faster
+_RIVALS = {
+    "ropespec numpy": _PEERS | {"naive numpy"},
+    "ropespec torch": _PEERS,
+    "ropespec torch compiled": _PEERS | _COMPILED,
+    "ropespec jax": _PEERS & _IN_JAX | {"naive jax"},
+    "ropespec jax eager": frozenset({"naive jax"}),
+    "ropespec cupy": _PEERS,
+}
+"""Whom each is held against; what is compiled only by who is compiled himself."""

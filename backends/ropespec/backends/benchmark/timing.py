@@ -1,30 +1,25 @@
-"""Timing one operation against another: medians, interleaved, in fresh order every time."""
+"""Timing one operation against another: in turns, in fresh order every time, the least of many."""
 
 import math
 import random
-import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["Clock", "Operation", "Timing", "WallClock", "measure"]
+__all__ = ["LEAST_CALLS", "Clock", "Operation", "Timing", "WallClock", "measure"]
 
-State = Any  # what one call of a subject needs: arrays of its framework
-Result = Any  # what it gives
+Result = Any  # what a call gives: arrays of its framework
 
-LOOP_SECONDS = 1e-3
+LOOP_SECONDS = 2e-4
 """A repetition repeats its call until it lasts so long, so that the clock can tell."""
 
-LOOP_BYTES = 2**27
-"""... unless the arrays that its calls need together were larger."""
+LEAST_CALLS = 20
+"""... and, where calls only start work, is so many calls long, for its ends cost time too."""
 
-MAX_LOOP = 1000
+MAX_LOOP = 2000
 
-WARM_UP = 1
-"""Calls before the first that counts; taking the errors has made three by then."""
-
-MIN_REPETITIONS = 5
+MIN_REPETITIONS = 2
 
 
 def _nothing(result: Result) -> None:
@@ -33,49 +28,47 @@ def _nothing(result: Result) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something that can be timed.
+    """Something that can be timed as often as one likes.
 
     Attributes
     ----------
     call : callable
-        The timed work, on what `prepare` made.
-    prepare : callable
-        Untimed: makes what a single call uses up.
+        The timed work. Of what it gives only the last result is kept, so that calls in a row need
+        no more memory than two.
     wait : callable
         Timed: returns when the result of the last call is there.
     tensors : int
-        How many tensors one call treats; the time is divided by it.
-    size : int
-        Bytes of one tensor.
+        How many tensors a call rotates, one in two passes counted twice; the time is divided by
+        it.
     """
 
-    call: Callable[[State], Result]
-    prepare: Callable[[], State] = lambda: None
+    call: Callable[[], Result]
     wait: Callable[[Result], None] = _nothing
     tensors: int = 1
-    size: int = 0
 
 
 class Clock(Protocol):
     """Measures the time of work on one kind of device."""
 
-    loop_seconds: float
-    """How long one repetition should last at least."""
+    least_calls: int
+    """How many calls a repetition has at least."""
 
     def seconds(self, work: Callable[[], object]) -> float:
         """Return the seconds that `work` takes, on the device that it works on."""
         ...
 
-    def flush(self) -> None:
-        """Make caches forget, where they are to forget between repetitions."""
-        ...
-
 
 class WallClock:
-    """The time that passes; caches stay as the call before left them."""
+    """The time that passes until work is done.
 
-    def __init__(self, loop_seconds: float = LOOP_SECONDS) -> None:
-        self.loop_seconds = loop_seconds
+    Parameters
+    ----------
+    least_calls : int
+        As in `Clock`: many where calls only start work, for the wait at the end costs time too.
+    """
+
+    def __init__(self, least_calls: int = 1) -> None:
+        self.least_calls = least_calls
 
     def seconds(self, work: Callable[[], object]) -> float:
         """Return the seconds until `work` returns."""
@@ -85,18 +78,15 @@ class WallClock:
         del kept  # giving memory back is nobody's time
         return ended - began
 
-    def flush(self) -> None:
-        """Do nothing."""
-
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Medians of the repetitions, for one tensor.
+    """The least times of the repetitions, for one tensor and pass.
 
     Attributes
     ----------
     seconds : float
-        Of the subject.
+        Of the contender.
     copy_seconds : float
         Of the copy.
     repetitions : int
@@ -106,11 +96,6 @@ class Timing:
     seconds: float
     copy_seconds: float
     repetitions: int
-
-    @property
-    def ratio(self) -> float:
-        """The first by the second."""
-        return self.seconds / self.copy_seconds
 
 
 def measure(
@@ -124,46 +109,41 @@ def measure(
 ) -> Timing:
     """Time an operation and a copy in turns.
 
+    Whatever disturbs a machine makes work slower, never faster: the least time is that of the
+    work. It is taken for both sides from the same number of repetitions.
+
     Parameters
     ----------
     subject, copy : Operation
-        What is compared.
+        What is compared; each is called before it is timed, so that nothing is compiled then.
     clock : Clock
         Measures.
     repetitions : int
-        How many of each; fewer, though at least 5, where they take longer than `limit` seconds.
+        How many of each; fewer, though at least 2, where they take longer than `limit` seconds.
     limit : float
         Seconds.
     order : random.Random
         Draws which of the two comes first in every repetition.
-
-    Returns
-    -------
-    Timing
-        The medians.
     """
-    began = time.perf_counter()
     pair = (subject, copy)
     loops = [_loop(operation, clock) for operation in pair]
     taken: tuple[list[float], list[float]] = ([], [])
+    began = time.perf_counter()
     for index in range(repetitions):
         for which in order.sample((0, 1), 2):
             taken[which].append(_repetition(pair[which], loops[which], clock))
         if index + 1 >= MIN_REPETITIONS and time.perf_counter() - began > limit:
             break
-    seconds, copy_seconds = (statistics.median(times) for times in taken)
-    return Timing(seconds, copy_seconds, len(taken[0]))
+    return Timing(min(taken[0]), min(taken[1]), len(taken[0]))
 
 
 def _repetition(operation: Operation, loop: int, clock: Clock) -> float:
     """Seconds for one tensor, from `loop` calls in a row."""
-    states = [operation.prepare() for _ in range(loop)]
-    clock.flush()
 
     def work() -> Result:
         result = None
-        for state in states:
-            result = operation.call(state)
+        for _ in range(loop):
+            result = operation.call()
         operation.wait(result)
         return result
 
@@ -172,10 +152,8 @@ def _repetition(operation: Operation, loop: int, clock: Clock) -> float:
 
 def _loop(operation: Operation, clock: Clock) -> int:
     """Warm up, and find how many calls a repetition should have."""
-    for _ in range(WARM_UP):
-        once = _repetition(operation, 1, clock) * operation.tensors
-    if once >= clock.loop_seconds:
-        return 1
-    few = _repetition(operation, 4, clock) * operation.tensors  # the first calls are slower
-    room = max(LOOP_BYTES // max(operation.size * operation.tensors, 1), 1)
-    return max(1, min(math.ceil(clock.loop_seconds / max(few, 1e-9)), room, MAX_LOOP))
+    if _repetition(operation, 1, clock) * operation.tensors >= LOOP_SECONDS:
+        return clock.least_calls
+    few = _repetition(operation, 2, clock) * operation.tensors  # the first calls are slower
+    calls = math.ceil(LOOP_SECONDS / max(few, 1e-9))
+    return max(clock.least_calls, min(calls, MAX_LOOP))

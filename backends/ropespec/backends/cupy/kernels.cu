@@ -1,7 +1,13 @@
 // One kernel per dtype, layout and access, over a grid-stride loop; compiled behind rope.cuh.
 
+#ifdef __CUDACC_RTC__
+#define ROPE_BOUNDS __launch_bounds__(128)  // threads in a block
+#else
+#define ROPE_BOUNDS
+#endif
+
 #define ROPE_KERNEL(NAME, TYPE, INTERLEAVED, VECTOR)                                               \
-  extern "C" __global__ void NAME(                                                                 \
+  extern "C" __global__ void ROPE_BOUNDS NAME(                                                     \
       const char* x, char* out, const char* positions, const rope::u64* turns, const char* cos,    \
       const char* sin, long long kind, long long inverse, long long rows, long long heads,         \
       long long pairs, long long tail, long long groups, long long x_batch, long long x_row,       \

@@ -55,13 +55,19 @@ def compile_for(architecture: str, code: str | None = None) -> bytes:
 
 def kernel(dtype: str, *, interleaved: bool, vector: bool) -> Any:  # noqa: ANN401  # CuPy is not typed
     """Return the kernel for one dtype, layout and access; the first call compiles all of them."""
-    return _module().get_function(name_of(dtype, interleaved=interleaved, vector=vector))
+    name = name_of(dtype, interleaved=interleaved, vector=vector)
+    return _function(name, cupy.cuda.runtime.getDevice())
 
 
 def name_of(dtype: str, *, interleaved: bool, vector: bool) -> str:
     """Return the name of a kernel, `vector` for words of 16 bytes and `scalar` for elements."""
     layout = "interleaved" if interleaved else "half"
     return f"rope_{layout}_{dtype}_{'vector' if vector else 'scalar'}"
+
+
+@functools.cache
+def _function(name: str, device: int) -> Any:  # noqa: ANN401, ARG001  # CuPy is not typed; loaded on each
+    return _module().get_function(name)
 
 
 @functools.cache

@@ -11,11 +11,11 @@ from ropespec.backends.cupy.kernels import kernel
 
 __all__ = ["Turn", "launch"]
 
-BLOCK = 256
-"""Threads in a block."""
+BLOCK = 128
+"""Threads in a block, as kernels.cu tells the compiler."""
 
-RESIDENT = 2048
-"""Threads that a multiprocessor can hold at once."""
+RESIDENT = 1024
+"""Threads of these kernels that a multiprocessor holds at once: they take up to 64 registers."""
 
 WAVES = 8
 """Times the grid may fill the card; every thread goes on in strides of the grid."""

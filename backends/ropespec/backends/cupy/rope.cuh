@@ -153,7 +153,7 @@ template <class T, bool INTERLEAVED, bool VECTOR> ROPE_HD void item(const Call& 
   using S = Storage<T>;
   using R = typename S::Work;
   using U = Unit<T, INTERLEAVED, VECTOR>;
-  constexpr int AT_ONCE = VECTOR ? 4 : 1;  // loads on their way before the first store
+  constexpr int AT_ONCE = !VECTOR ? 1 : INTERLEAVED ? 4 : 2;  // heads: 4 loads before a store
   const i64 unit = split(index, units<T, INTERLEAVED, VECTOR>(call));
   const i64 group = split(index, call.groups), row = split(index, call.rows), batch = index;
   const char* x = call.x + batch * call.from.batch + row * call.from.row;

@@ -110,7 +110,8 @@ def apply_rotary(
 
     One loop over x. Its gradient is the same loop with the angle negated, and needs x no more;
     derivatives of any order, forward and reverse, and mapping over `x` and positions are allowed
-    (ROT-20). `jax.jit` with `donate_argnums` returns the result in the memory of x.
+    (ROT-20). On a CPU `jax.jit` with `donate_argnums` returns the result in the memory of x; on a
+    GPU the loop of adjacent pairs reads neighbours too, and XLA decides.
 
     Parameters
     ----------

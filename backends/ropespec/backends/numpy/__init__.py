@@ -1,4 +1,4 @@
-"""The shared API in NumPy, fast: exact phase, blocks that fit the cache, no needless copies."""
+"""The shared API in NumPy, fast: exact phase, one compiled kernel, no needless copies."""
 
 from ropespec.backends.numpy.attention import attention
 from ropespec.backends.numpy.complex_plane import from_complex, to_complex

@@ -5,11 +5,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ropespec.backends.cpu.machine import is_able
+from ropespec.backends.numpy import compiled, plain
+from ropespec.backends.numpy.arguments import read_call, read_tables
 from ropespec.backends.numpy.arrays import Array, check_floats, quiet
 from ropespec.backends.numpy.overlap import check_target
-from ropespec.backends.numpy.plan import read_call, read_tables
-from ropespec.backends.numpy.sparse import Slices, turn_in_blocks
-from ropespec.backends.numpy.tables import Tables, prepare, tables_at
 from ropespec.backends.positions import read_positions
 from ropespec.backends.xp import rotation as generic
 from ropespec.spec.arguments import check_base, check_dim, check_flag
@@ -74,15 +74,15 @@ def apply_rotary_dense(
     and nothing else (ROT-16).
     Parameters, result and errors as in `apply_rotary`.
     """
-    m, plan = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+    m, call = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
     with quiet():
         turned = generic.apply_rotary_dense(
             np,
             x,
             m,
-            interleaved=plan.interleaved,
-            base=plan.base,
-            rotary_dim=plan.rotary_dim,
+            interleaved=call.interleaved,
+            base=call.base,
+            rotary_dim=call.rotary_dim,
         )
     return cast("Array", turned)
 
@@ -112,7 +112,7 @@ def apply_rotary(
         The first `rotary_dim` components rotate, the rest passes through bit for bit; D by default.
     out : ndarray, shape and dtype of `x`, optional
         Where to write the result, any strides: `x` itself, or memory apart from all arguments
-        (ROT-23). Nothing else of the size of `x` is allocated.
+        (ROT-23). With Numba, nothing else of the size of `x` is allocated.
 
     Returns
     -------
@@ -130,14 +130,16 @@ def apply_rotary(
         below 2 or above D, the positions do not fit `x`, or `out` has another shape, cannot be
         written, or shares memory without being `x`.
     """
-    m, plan = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+    m, call = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
     out = np.empty(x.shape, x.dtype) if out is None else check_target(out, x, m)
 
-    def tables(at: Slices) -> Tables:
-        where = m[at] if at else m
-        return tables_at(where, plan.rotary_dim, plan.base, plan.work, interleaved=plan.interleaved)
-
-    turn_in_blocks(x, out, plan, tables)
+    options = m, call.rotary_dim, call.base
+    if call.dtypes is not None and is_able():
+        compiled.rotate_positions(
+            x, out, *options, interleaved=call.interleaved, dtype=call.dtypes[0]
+        )
+    else:
+        plain.rotate_positions(x, out, *options, interleaved=call.interleaved)
     return out
 
 
@@ -175,15 +177,12 @@ def apply_rotary_cos_sin(
         below 2 or above D, or `out` is refused as in
         `apply_rotary`.
     """
-    plan = read_tables(x, cos, sin, interleaved=interleaved)
+    call = read_tables(x, cos, sin, interleaved=interleaved)
     out = np.empty(x.shape, x.dtype) if out is None else check_target(out, x, cos, sin)
-    shape = (*plan.angles, plan.rotary_dim // 2)
-    cos, sin = cos.reshape(shape), sin.reshape(shape)
-
-    def tables(at: Slices) -> Tables:
-        return prepare(cos[at], sin[at], plan.work, interleaved=plan.interleaved)
-
-    turn_in_blocks(x, out, plan, tables)
+    if call.dtypes is not None and is_able():
+        compiled.rotate_tables(x, out, cos, sin, interleaved=call.interleaved, dtypes=call.dtypes)
+    else:
+        plain.rotate_tables(x, out, cos, sin, interleaved=call.interleaved)
     return out
 
 
@@ -195,9 +194,9 @@ def apply_rotary_complex(
     This is the interleaved layout.
     Parameters, result and errors as in `apply_rotary`.
     """
-    m, plan = read_call(x, positions, interleaved=True, base=base, rotary_dim=rotary_dim)
+    m, call = read_call(x, positions, interleaved=True, base=base, rotary_dim=rotary_dim)
     with quiet():
-        turned = generic.apply_rotary_complex(np, x, m, base=plan.base, rotary_dim=plan.rotary_dim)
+        turned = generic.apply_rotary_complex(np, x, m, base=call.base, rotary_dim=call.rotary_dim)
     return cast("Array", turned)
 
 

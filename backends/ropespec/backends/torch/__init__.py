@@ -1,7 +1,7 @@
 """The shared API in torch: any device, with gradients, under every transform and compiler.
 
-Blocks on the CPU, Triton kernels on CUDA, ordinary operations elsewhere, where the device needs
-float64, in which cos and sin are taken.
+A kernel compiled by Numba on the CPU, Triton kernels on CUDA, ordinary operations elsewhere, where
+the device needs float64, in which cos and sin are taken.
 """
 
 from ropespec.backends.torch.attention import attention

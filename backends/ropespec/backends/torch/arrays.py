@@ -69,6 +69,8 @@ def on_device(positions: Any, device: torch.device | None) -> torch.Tensor:  # n
     None leaves a tensor where it is, and takes all else to the default device.
     """
     if isinstance(positions, torch.Tensor):  # which `as_tensor` would take there as well
+        if positions.dtype is torch.int64 and positions.device == device:
+            return positions  # as `to` would, but sooner
         return positions.to(positions.device if device is None else device, torch.int64)
     return torch.as_tensor(positions, dtype=torch.int64, device=device)
 

@@ -2,10 +2,8 @@
 
 import math
 
-import numpy as np
 import torch
 
-from ropespec.backends.phase import turns
 from ropespec.backends.torch.arrays import (
     Device,
     Positions,
@@ -15,9 +13,10 @@ from ropespec.backends.torch.arrays import (
     positions_of,
     read_device,
 )
+from ropespec.backends.torch.turns import turns_on
 from ropespec.spec.arguments import check_dim, check_inv_freq
 
-__all__ = ["angles", "cos_sin", "inv_freq", "signed_turns", "unit_circle"]
+__all__ = ["angles", "cos_sin", "inv_freq", "unit_circle"]
 
 RADIANS = math.ldexp(math.tau, -64)
 """Radians in one unit of phase, a 2^-64 turn."""
@@ -135,19 +134,6 @@ def unit_circle(
     cos, sin : torch.Tensor of `dtype`, shape positions.shape + (dim/2,)
         On the device of `positions`.
     """
-    table = torch.tensor(signed_turns(dim, base), dtype=torch.int64, device=positions.device)
+    table = turns_on(positions.device, dim, base)
     angle = (positions[..., None] * table).to(torch.float64) * RADIANS
     return angle.cos().to(dtype), angle.sin().to(dtype)
-
-
-def signed_turns(dim: int, base: float) -> list[int]:
-    """T_i read as signed numbers (FREQ-9).
-
-    They are Python's, which a compiler that traces the caller takes as constants.
-    """
-    return [int(t) for t in turns(dim, base).view(np.int64)]
-
-
-# What torch.compiler.assume_constant_result does, which would load the compiler with this module
-# and so double the time that importing torch takes.
-vars(signed_turns)["_dynamo_marked_constant"] = True

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from ropespec.backends.torch.arrays import check_array
-from ropespec.backends.torch.tables import is_plain
+from ropespec.backends.torch.turns import is_plain
 from ropespec.spec.arguments import check_out, facts, refuse_overlap
 from ropespec.spec.errors import ArgumentValueError
 
@@ -34,24 +34,32 @@ def check_output(out: object, x: torch.Tensor, *others: object) -> None:
     ArgumentValueError
         If its shape or device is another, it overlaps, or autograd would lose the rotation.
     """
-    check_array("out", out)
+    if out is not x:
+        _check_like(out, x)
     assert isinstance(out, torch.Tensor)
-    if out.dtype != x.dtype or out.shape != x.shape:
-        check_out(out, facts(x))
-    if out.device != x.device:
-        raise ArgumentValueError("out", f"on the device of x, {x.device}", out)
     if torch.is_grad_enabled() and (x.requires_grad or out.requires_grad):
         _check_recorded(out, x)
     if out.is_meta or not is_plain(x, out) or out.numel() == 0:
         return
-    same = out is x or (out.data_ptr() == x.data_ptr() and out.stride() == x.stride())
-    if _overlaps_itself(out) or _overlaps(out, *others, *(() if same else (x,))):
+    if out is not x and (out.data_ptr() != x.data_ptr() or out.stride() != x.stride()):
+        others = (*others, x)
+    if _overlaps_itself(out) or _overlaps(out, others):
         refuse_overlap(out)
 
 
 def is_recorded(x: torch.Tensor) -> bool:
     """Whether autograd records what is done to `x`."""
     return x.requires_grad and torch.is_grad_enabled()
+
+
+def _check_like(out: object, x: torch.Tensor) -> None:
+    if type(out) is not torch.Tensor:
+        check_array("out", out)
+    assert isinstance(out, torch.Tensor)
+    if out.dtype != x.dtype or out.shape != x.shape:
+        check_out(out, facts(x))
+    if out.device != x.device:
+        raise ArgumentValueError("out", f"on the device of x, {x.device}", out)
 
 
 def _check_recorded(out: torch.Tensor, x: torch.Tensor) -> None:
@@ -66,7 +74,7 @@ def _check_recorded(out: torch.Tensor, x: torch.Tensor) -> None:
         raise ArgumentValueError("out", must, out)
 
 
-def _overlaps(out: torch.Tensor, *others: object) -> bool:
+def _overlaps(out: torch.Tensor, others: tuple[object, ...]) -> bool:
     """Whether `out` shares an element with another array; by address alone, on any device."""
     start, end = _extent(out)
     for other in others:

@@ -1,11 +1,10 @@
 """The rotation R_m x in its dense, sparse and complex forms (chapter `rotation`).
 
 The sparse form has derivatives of every order, and `torch.func`, `torch.compile` and
-`torch.export` take it as one piece: ordinary operations on the CPU, custom operators on CUDA.
+`torch.export` take it as one piece: an operator where there is a kernel, else ordinary operations.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -18,11 +17,11 @@ from ropespec.backends.torch.arrays import (
     on_device,
     positions_of,
 )
+from ropespec.backends.torch.dispatch import turn
 from ropespec.backends.torch.frequencies import unit_circle
-from ropespec.backends.torch.outputs import check_output, is_recorded
+from ropespec.backends.torch.outputs import check_output
 from ropespec.backends.torch.sharded import is_dtensor, rotate_shards, turn_shards
-from ropespec.backends.torch.tables import KINDS, cos_sin_tables, turns_on
-from ropespec.backends.torch.turn import turn, turn_into, turn_token
+from ropespec.backends.torch.turns import KINDS
 from ropespec.spec.arguments import (
     check_dim,
     check_flag,
@@ -165,19 +164,8 @@ def apply_rotary(
     )
     if out is not None:
         check_output(out, x, m)
-    if x.is_cuda and type(x) in KINDS:
-        from ropespec.backends.torch import operators  # noqa: PLC0415  # loaded where there is CUDA
-
-        tables = on_device(m, x.device), turns_on(x.device, dim, base)
-        return _on_cuda(operators.rotate_positions, x, *tables, interleaved=interleaved, out=out)
-    if out is None and not interleaved and dim == x.shape[-1]:
-        turned = turn_token(x, m, base)
-        if turned is not None:
-            return turned
-    cos, sin = cos_sin_tables(x, m, dim, base, arithmetic(x.dtype))
-    if out is None:
-        return turn(x, cos, sin, interleaved=interleaved)
-    return turn_into(out, x, cos, sin, interleaved=interleaved)
+    m = on_device(m, x.device)
+    return turn(x, m, (dim, base), interleaved=interleaved, out=out)
 
 
 def apply_rotary_cos_sin(
@@ -228,17 +216,12 @@ def apply_rotary_cos_sin(
         check_floats("sin", sin, ndim=1)
         interleaved = check_flag("interleaved", interleaved)
         check_tables(cos, sin, found)
-        work = arithmetic(x.dtype)
+        # The kernels for CUDA widen or round what they read; all else is done in this dtype.
+        work = cos.dtype if x.is_cuda and type(x) in KINDS else arithmetic(x.dtype)
         cos, sin = cos.to(x.device, work), sin.to(x.device, work)
     if out is not None:
         check_output(out, x, *given)
-    if x.is_cuda and type(x) in KINDS:
-        from ropespec.backends.torch import operators  # noqa: PLC0415  # loaded where there is CUDA
-
-        return _on_cuda(operators.rotate_tables, x, cos, sin, interleaved=interleaved, out=out)
-    if out is None:
-        return turn(x, cos, sin, interleaved=interleaved)
-    return turn_into(out, x, cos, sin, interleaved=interleaved)
+    return turn(x, cos, sin, interleaved=interleaved, out=out)
 
 
 def apply_rotary_complex(
@@ -311,22 +294,8 @@ def rotate(
     x: torch.Tensor, positions: torch.Tensor, *, interleaved: bool, base: float, rotary_dim: int
 ) -> torch.Tensor:
     """R_m x for x (..., S, H, D) in float32 or float64, without any check."""
-    cos, sin = cos_sin_tables(x, positions, rotary_dim, base, x.dtype)
-    return turn(x, cos, sin, interleaved=interleaved)
-
-
-def _on_cuda(
-    kernel: Callable[..., torch.Tensor],
-    x: torch.Tensor,
-    *tables: torch.Tensor,
-    interleaved: bool,
-    out: torch.Tensor | None,
-) -> torch.Tensor:
-    """Call a kernel, which records no gradient of what it writes in place."""
-    if out is not None and is_recorded(x):
-        turned = kernel(x, *tables, interleaved=interleaved, inverse=False, out=None)
-        return out.copy_(turned)
-    return kernel(x, *tables, interleaved=interleaved, inverse=False, out=out)
+    m = on_device(positions, x.device)
+    return turn(x, m, (rotary_dim, base), interleaved=interleaved)
 
 
 class _Call(NamedTuple):
@@ -358,16 +327,17 @@ def _read(
 
 def _clearly_turns(x: torch.Tensor, positions: Positions, base: float) -> bool:
     """Whether the commonest call is plainly right; when in doubt, the checks take their time."""
+    if type(x) not in KINDS or type(positions) is not torch.Tensor or type(base) is not float:
+        return False
+    shape, tokens = x.shape, positions.shape
     return (
-        type(x) in KINDS
-        and type(positions) is torch.Tensor
-        and type(base) is float
-        and x.dtype in FLOATS
-        and x.ndim >= 3
-        and positions.dtype == torch.int64
-        and positions.shape == x.shape[-3:-2]
-        and x.shape[-1] % 2 == 0
-        and x.shape[-1] > 0
+        x.dtype in FLOATS
+        and len(shape) >= 3
+        and positions.dtype is torch.int64
+        and len(tokens) == 1
+        and tokens[0] == shape[-3]
+        and shape[-1] % 2 == 0
+        and shape[-1] > 0
         and 1.0 < base < math.inf
         and not torch.compiler.is_compiling()
     )
@@ -377,13 +347,12 @@ def _clearly_fit(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> bool:
     """Whether the commonest tables plainly fit; when in doubt, the checks take their time."""
     if not (type(x) in KINDS and type(cos) is torch.Tensor and type(sin) is torch.Tensor):
         return False
-    shape, table = x.shape, cos.shape
+    shape, table, dtype, device = x.shape, cos.shape, x.dtype, x.device
     return (
-        x.is_cpu
-        and cos.is_cpu
-        and sin.is_cpu
-        and x.dtype in FLOATS
-        and cos.dtype is arithmetic(x.dtype)
+        cos.device == device
+        and sin.device == device
+        and dtype in FLOATS
+        and cos.dtype is arithmetic(dtype)
         and sin.dtype is cos.dtype
         and len(shape) >= 3
         and len(table) == 2

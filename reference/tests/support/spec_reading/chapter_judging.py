@@ -32,7 +32,7 @@ Rows = list[dict[str, str]]
 
 _BASE, _DIM = 50.0, 8
 _THETA = oracle.frequencies(_DIM, _BASE)
-_CPU, _CUDA = Machine(), Machine.of("torch", "cuda")
+_CPU, _CUDA = Machine(), Machine.of("torch", "cuda", subnormals=True)
 _UNITS = {"u_64": "float64", "u_32": "float32", "u_16": "float16", "u_8": "bfloat16"}
 _POSITIONS = (3, -1000, 2**24, 2**24 + 1, 2**40)
 

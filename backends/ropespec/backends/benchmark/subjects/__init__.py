@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from ropespec.backends.benchmark.subjects.base import Subject
 
-__all__ = ["BACKENDS", "ENTRIES", "PEERS", "Entry", "compiled", "find"]
+__all__ = ["ENTRIES", "Entry", "called", "compiled", "find"]
 
 Kind = Literal["ropespec", "naive", "peer"]
 
@@ -51,6 +51,11 @@ class Entry:
     def is_compiled(self) -> bool:
         """Whether it goes through `torch.compile`."""
         return bool(self.options.get("compiled", False))
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether it is one of ours with cos and sin at hand."""
+        return bool(self.options.get("tables", False))
 
     def missing(self) -> str | None:
         """Return which module is not installed, if one is not."""
@@ -94,6 +99,7 @@ def _peer(name: str, factory: str, *needs: str) -> Entry:
     return Entry(name, "peer", needs, f"{_HERE}.{factory}")
 
 
+_EAGER = MappingProxyType({"eager": True})
 _TORCH = _ours("torch", "ours_torch:OursTorch")
 
 ENTRIES: tuple[Entry, ...] = (
@@ -102,6 +108,7 @@ ENTRIES: tuple[Entry, ...] = (
     *_TORCH,
     *map(compiled, _TORCH),
     *_ours("jax", "ours_jax:OursJax"),
+    Entry("ropespec jax eager", "ropespec", ("jax",), f"{_HERE}.ours_jax:OursJax", _EAGER),
     Entry("naive jax", "naive", ("jax",), f"{_HERE}.naive_jax:NaiveJax"),
     *_ours("cupy", "ours_cupy:OursCupy"),
     _peer("transformers llama", "hugging_face:Llama", "torch", "transformers"),
@@ -112,17 +119,17 @@ ENTRIES: tuple[Entry, ...] = (
     _peer("flash-attn triton", "flash_attention:FlashTriton", "torch", "flash_attn", "triton"),
     _peer("rotary-embedding-torch", "lucidrains:RotaryTorch", "torch", "rotary_embedding_torch"),
     _peer("x-transformers", "lucidrains:XTransformers", "torch", "x_transformers"),
+    _peer("ggml", "ggml:Ggml", "pywhispercpp"),
     _peer("onnxruntime", "onnxruntime:OnnxRuntime", "onnxruntime", "onnx"),
     _peer("mlx", "mlx:MLX", "mlx"),
     _peer("keras-hub", "keras_hub:KerasHub", "jax", "keras_hub"),
 )
 """All of them, the compiled peers left out."""
 
-BACKENDS = ("numpy", "torch", "jax", "cupy")
-"""Our own."""
 
-PEERS = tuple(entry.name for entry in ENTRIES if entry.kind == "peer")
-"""What people use beside them."""
+def called(name: str) -> str:
+    """Return how a contender is called where people read."""
+    return name.replace("ropespec ", "our ")
 
 
 def find(name: str) -> Entry:

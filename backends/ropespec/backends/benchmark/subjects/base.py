@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -13,9 +14,23 @@ from numpy.typing import NDArray
 from ropespec.backends.benchmark.case import Case
 from ropespec.backends.benchmark.timing import Clock, Operation, WallClock
 
-__all__ = ["Array", "Subject", "UnavailableError", "import_below_stubs"]
+__all__ = [
+    "ALL_WAYS",
+    "Array",
+    "Subject",
+    "UnavailableError",
+    "import_below_stubs",
+    "there_and_back",
+]
 
 Array = Any  # an array of the adapter's framework
+
+Make = Callable[[Case, NDArray[Any], NDArray[np.int64]], Operation]
+
+ALL_WAYS = frozenset(
+    (direction, into) for direction in ("forward", "both") for into in ("new", "out", "self")
+)
+"""Of who goes backward by turning the other way, into any memory."""
 
 
 class UnavailableError(Exception):
@@ -38,15 +53,9 @@ class Subject(ABC):
     """
 
     layouts: ClassVar[tuple[bool, ...]] = (True, False)
-    ways: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("forward", "new"), ("backward", "new")}
-    )
+    ways: frozenset[tuple[str, str]] = frozenset({("forward", "new"), ("both", "new")})
     device: str = "cpu"
     device_name: str = ""
-
-    def offers(self, case: Case) -> bool:
-        """Whether the case makes sense for it."""
-        return case.interleaved in self.layouts and (case.direction, case.into) in self.ways
 
     def clock(self) -> Clock:
         """Return the clock of its device."""
@@ -61,7 +70,7 @@ class Subject(ABC):
         case : Case
             What to do.
         x : ndarray, shape (B, S, H, D)
-            What to rotate, or the gradient of the result, in the dtype of the case.
+            What to rotate, and the gradient of the result, in the dtype of the case.
         positions : ndarray of int64, shape (S,)
             Consecutive positions.
 
@@ -81,6 +90,31 @@ class Subject(ABC):
 
     def begin(self, case: Case) -> None:  # noqa: B027  # most have nothing to do
         """Forget what was kept for another case."""
+
+    def release(self) -> None:  # noqa: B027  # most keep no memory
+        """Give back memory that is kept for later: the next contender may need it."""
+
+
+def there_and_back(
+    make: Make, case: Case, x: NDArray[Any], positions: NDArray[np.int64]
+) -> Operation:
+    """Return the rotation of x and of a gradient the other way, one call after the other.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the operation of a forward case.
+    case, x, positions
+        As for `Subject.operation`.
+    """
+    forward = case._replace(direction="forward")
+    there, back = make(forward, x, positions), make(forward, x, -positions)
+
+    def call() -> object:
+        there.call()
+        return back.call()
+
+    return Operation(call, wait=back.wait, tensors=there.tensors + back.tensors)
 
 
 def import_below_stubs(name: str, **stubs: ModuleType) -> Any:  # noqa: ANN401  # any module

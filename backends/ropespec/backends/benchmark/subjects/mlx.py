@@ -22,7 +22,7 @@ class MLX(Subject):
         self._mx.set_default_device(self._mx.cpu)
 
     def operation(self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Operation:
-        """Return the evaluation of the rotation, or of its vector-Jacobian product."""
+        """Return the evaluation of the rotation, or of it and its vector-Jacobian product."""
         mx, own = self._mx, self._array(case, x)
         offset, dims = int(positions[0]), case.shape[-1]
 
@@ -37,21 +37,25 @@ class MLX(Subject):
             )
             return turned.transpose(0, 2, 1, 3)
 
-        def back(gradient: Any) -> Any:  # noqa: ANN401  # no types
-            return mx.vjp(rotate, [gradient], [gradient])[1][0]
+        if case.direction == "forward":
+            return Operation(self._evaluated(lambda: rotate(own)))
 
-        step = rotate if case.direction == "forward" else back
-        return Operation(self._evaluated(lambda: step(own)), size=x.nbytes)
+        def both() -> Any:  # noqa: ANN401  # no types
+            results, gradients = mx.vjp(rotate, [own], [own])
+            return results[0], gradients[0]
+
+        return Operation(self._evaluated(both), tensors=2)
 
     def copy(self, case: Case, x: NDArray[Any]) -> tuple[str, Operation]:
         """Change every sign: mlx shares the memory of what is merely copied."""
         own = self._array(case, x)
         work = self._evaluated(lambda: self._mx.negative(own))
-        return "mlx negative", Operation(work, size=x.nbytes)
+        return "mlx negative", Operation(work)
 
     def read(self, result: Any, tokens: NDArray[np.intp]) -> NDArray[np.float64]:  # noqa: ANN401  # as Subject
         """Return tokens as float64."""
-        chosen = result[:, self._mx.array(tokens)].astype(self._mx.float32)
+        last = result[-1] if isinstance(result, tuple) else result
+        chosen = last[:, self._mx.array(tokens)].astype(self._mx.float32)
         return np.array(chosen).astype(np.float64)
 
     def _array(self, case: Case, x: NDArray[Any]) -> Any:  # noqa: ANN401  # no types
@@ -59,10 +63,10 @@ class MLX(Subject):
         self._mx.eval(own)
         return own
 
-    def _evaluated(self, make: Callable[[], Any]) -> Callable[[object], Any]:
+    def _evaluated(self, make: Callable[[], Any]) -> Callable[[], Any]:
         """Return a call that makes a value and evaluates it at once."""
 
-        def call(state: object) -> Any:  # noqa: ANN401, ARG001  # no types; nothing is prepared
+        def call() -> Any:  # noqa: ANN401  # no types
             value = make()
             self._mx.eval(value)
             return value

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.backends.benchmark.case import Case
+from ropespec.backends.benchmark.subjects.base import there_and_back
 from ropespec.backends.benchmark.subjects.numpy_base import NumpySubject
 from ropespec.backends.benchmark.timing import Operation
 
@@ -16,18 +17,18 @@ class NaiveNumpy(NumpySubject):
     """Two halves of the result from two of x; float32 angles, tables and arithmetic."""
 
     def operation(self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Operation:
-        """Return the call on an array of its own."""
+        """Return the call on an array of its own, twice for both passes."""
+        if case.direction == "both":
+            return there_and_back(self.operation, case, x, positions)
         half = case.shape[-1] // 2
         inv_freq = 1.0 / np.float32(10000.0) ** (np.arange(half, dtype=np.float32) / half)
         angles = (positions.astype(np.float32)[:, None] * inv_freq)[:, None, :]
         cos, sin = np.cos(angles), np.sin(angles)
-        if case.direction == "backward":
-            sin = -sin
         parts: tuple[Any, Any] = np.s_[..., :half], np.s_[..., half:]
         if case.interleaved:
             parts = np.s_[..., 0::2], np.s_[..., 1::2]
         own = x.copy()
-        return Operation(lambda _: _rotated(own, cos, sin, parts), size=x.nbytes)
+        return Operation(lambda: _rotated(own, cos, sin, parts))
 
 
 def _rotated(

@@ -22,9 +22,9 @@ class NumpySubject(Subject):
     def copy(self, case: Case, x: NDArray[Any]) -> tuple[str, Operation]:
         """`copy` into new memory, else `copyto`."""
         if case.into == "new":
-            return "numpy copy", Operation(lambda _: x.copy(), size=x.nbytes)
+            return "numpy copy", Operation(x.copy)
         target = np.zeros_like(x)
-        return "numpy copyto", Operation(lambda _: np.copyto(target, x), size=x.nbytes)
+        return "numpy copyto", Operation(lambda: np.copyto(target, x))
 
     def read(self, result: Any, tokens: NDArray[np.intp]) -> NDArray[np.float64]:  # noqa: ANN401  # as Subject
         """Return tokens as float64."""

@@ -1,7 +1,7 @@
 """onnxruntime's RotaryEmbedding of opset 23 on the CPU: both layouts, forward alone."""
 
 import importlib
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,13 @@ OPSET = 23
 
 
 class OnnxRuntime(NumpySubject):
-    """One node on (B, S, H D), bound to memory: a new result from its arena, or a given one.
+    """One node on (B, S, H D) whose output is bound to given memory.
 
-    The tables are an input, here of float32 angles as peers make them.
+    Unbound results lie in an arena that keeps its memory: they are no new memory either. The
+    tables are an input, here of float32 angles as peers make them.
     """
 
-    ways: ClassVar[frozenset[tuple[str, str]]] = frozenset({("forward", "new"), ("forward", "out")})
+    ways = frozenset({("forward", "out")})
 
     def __init__(self, device: str) -> None:
         super().__init__(device)
@@ -49,18 +50,14 @@ class OnnxRuntime(NumpySubject):
         values = {name: self._runtime.OrtValue.ortvalue_from_numpy(a) for name, a in feed.items()}
         for name, value in values.items():
             binding.bind_ortvalue_input(name, value)
-        given = None
-        if case.into == "out":
-            given = self._runtime.OrtValue.ortvalue_from_numpy(np.zeros_like(feed["x"]))
-            binding.bind_ortvalue_output("y", given)
+        given = self._runtime.OrtValue.ortvalue_from_numpy(np.zeros_like(feed["x"]))
+        binding.bind_ortvalue_output("y", given)
 
-        def call(state: object) -> Any:  # noqa: ANN401, ARG001  # no types; nothing is prepared
-            if given is None:
-                binding.bind_output("y", "cpu")  # forget the memory of the call before
+        def call() -> Any:  # noqa: ANN401  # no types
             session.run_with_iobinding(binding)
-            return given or binding.get_outputs()[0], values, case.shape
+            return given, values, case.shape
 
-        return Operation(call, size=x.nbytes)
+        return Operation(call)
 
     def read(self, result: Any, tokens: NDArray[np.intp]) -> NDArray[np.float64]:  # noqa: ANN401  # as Subject
         """Return tokens as float64."""

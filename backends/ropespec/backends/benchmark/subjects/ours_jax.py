@@ -1,7 +1,7 @@
-"""The JAX backend under jit."""
+"""The JAX backend, under jit or eager."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +19,20 @@ class OursJax(JaxSubject):
 
     Parameters
     ----------
-    device : str
+    device, eager
         As for every subject in JAX.
     tables : bool
         Pass cos and sin in float32.
     """
 
-    ways: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("forward", "new"), ("forward", "self"), ("backward", "new")}
+    ways: frozenset[tuple[str, str]] = frozenset(
+        {("forward", "new"), ("forward", "self"), ("both", "new")}
     )
 
-    def __init__(self, device: str, *, tables: bool = False) -> None:
-        super().__init__(device)
+    def __init__(self, device: str, *, eager: bool = False, tables: bool = False) -> None:
+        super().__init__(device, eager=eager)
+        if eager:
+            self.ways = frozenset({("forward", "new")})
         self._tables = tables
 
     def tables(self, case: Case, positions: NDArray[np.int64]) -> tuple[Any, ...]:

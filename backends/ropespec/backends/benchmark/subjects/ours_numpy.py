@@ -1,12 +1,13 @@
 """The NumPy backend; going backward is calling it with the opposite angle."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import ropespec.backends.numpy as backend
 from ropespec.backends.benchmark.case import Case
+from ropespec.backends.benchmark.subjects.base import ALL_WAYS, there_and_back
 from ropespec.backends.benchmark.subjects.numpy_base import NumpySubject
 from ropespec.backends.benchmark.subjects.ours import rotation_of
 from ropespec.backends.benchmark.timing import Operation
@@ -25,30 +26,23 @@ class OursNumpy(NumpySubject):
         Pass cos and sin in float32.
     """
 
-    ways: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {
-            ("forward", "new"),
-            ("forward", "out"),
-            ("forward", "self"),
-            ("backward", "new"),
-            ("backward", "out"),
-        }
-    )
+    ways = ALL_WAYS
 
     def __init__(self, device: str, *, tables: bool = False) -> None:
         super().__init__(device)
         self._tables = tables
 
     def operation(self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Operation:
-        """Return the call on an array of its own."""
+        """Return the call on an array of its own, twice for both passes."""
+        if case.direction == "both":
+            return there_and_back(self.operation, case, x, positions)
         apply = rotation_of(backend, case, tables=self._tables)
         keywords: dict[str, Any] = {"interleaved": case.interleaved}
         own = x.copy()
         if case.into != "new":
             keywords["out"] = own if case.into == "self" else np.zeros_like(own)
-        turned = positions if case.direction == "forward" else -positions
-        tables: tuple[Any, ...] = (turned,)
+        tables: tuple[Any, ...] = (positions,)
         if self._tables:
-            cos, sin = backend.cos_sin(turned, case.shape[-1])
+            cos, sin = backend.cos_sin(positions, case.shape[-1])
             tables = (cos.astype(np.float32), sin.astype(np.float32))
-        return Operation(lambda _: apply(own, *tables, **keywords), size=x.nbytes)
+        return Operation(lambda: apply(own, *tables, **keywords))

@@ -1,7 +1,7 @@
-"""The torch backend: the Triton kernel on a GPU, blocks in the cache on a CPU, or compiled."""
+"""The torch backend, eager or compiled."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 import ropespec.backends.torch as backend
 from ropespec.backends.benchmark.case import Case
+from ropespec.backends.benchmark.subjects.base import ALL_WAYS, there_and_back
 from ropespec.backends.benchmark.subjects.ours import rotation_of
 from ropespec.backends.benchmark.subjects.torch_base import TorchSubject
+from ropespec.backends.benchmark.timing import Operation
 
 __all__ = ["OursTorch"]
 
@@ -26,13 +28,17 @@ class OursTorch(TorchSubject):
         Pass cos and sin, in the dtype of the arithmetic.
     """
 
-    ways: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("forward", "new"), ("forward", "out"), ("forward", "self"), ("backward", "new")}
-    )
+    ways = ALL_WAYS
 
     def __init__(self, device: str, *, compiled: bool = False, tables: bool = False) -> None:
         super().__init__(device, compiled=compiled)
         self._tables = tables
+
+    def operation(self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Operation:
+        """Autograd has no given memory: there the gradient is turned by the opposite angle."""
+        if case.direction == "both" and case.into != "new":
+            return there_and_back(self.operation, case, x, positions)
+        return super().operation(case, x, positions)
 
     def tables(self, case: Case, positions: NDArray[np.int64]) -> tuple[Any, ...]:
         """Positions, or cos and sin."""

@@ -10,15 +10,11 @@ from numpy.typing import NDArray
 
 from ropespec.backends.benchmark.case import Case
 from ropespec.backends.benchmark.subjects.base import Subject, UnavailableError
-from ropespec.backends.benchmark.timing import Clock, Operation, WallClock
+from ropespec.backends.benchmark.timing import LEAST_CALLS, Clock, Operation, WallClock
 
 __all__ = ["TorchSubject", "rounded_up"]
 
 Function = Callable[..., Any]
-
-FLUSH_BYTES = 2**29
-"""Written between repetitions on a GPU, several times what its cache holds."""
-
 
 TABLE_ROWS = 2**13
 """Tables of peers that hold all positions from 0 on are a multiple of so long."""
@@ -63,9 +59,14 @@ class TorchSubject(Subject):
         """
 
     def begin(self, case: Case) -> None:
-        """Forget what was compiled: the shape is fixed, as the copy's is."""
-        if self.compiled and (self._kept is None or self._kept[0] != case):
+        """Forget what was compiled for anything but other sizes of the same."""
+        if self.compiled and (self._kept is None or self._kept[0] != case.group):
             torch.compiler.reset()
+
+    def release(self) -> None:
+        """Empty the pool of the GPU."""
+        if self.device == "cuda":
+            torch.cuda.empty_cache()
 
     def clock(self) -> Clock:
         """CUDA events on a GPU."""
@@ -76,27 +77,22 @@ class TorchSubject(Subject):
         inputs = tuple(self._arranged(self.tensor(x)) for _ in range(self.tensors))
         tables = self.tables(case, positions)
         function = self._callable(case)
-        size = x.nbytes
-        if case.direction == "backward" and case.into == "new":
-            return self._backward(function, inputs, tables, size)
+        if case.direction == "both":
+            return self._both(function, inputs, tables)
         keywords: dict[str, Any] = {}
         if case.into == "out":
             keywords = {"out": torch.empty_like(inputs[0])}
         elif case.into == "self":
             keywords = {"out": inputs[0]}
-
-        def call(state: object) -> object:  # noqa: ARG001  # nothing is used up
-            return function(*inputs, *tables, **keywords)
-
-        return Operation(call, tensors=self.tensors, size=size)
+        return Operation(lambda: function(*inputs, *tables, **keywords), tensors=self.tensors)
 
     def copy(self, case: Case, x: NDArray[Any]) -> tuple[str, Operation]:
         """`clone` into new memory, else `copy_`."""
         source = self.tensor(x)
         if case.into == "new":
-            return "torch clone", Operation(lambda _: source.clone(), size=x.nbytes)
+            return "torch clone", Operation(source.clone)
         target = torch.empty_like(source)
-        return "torch copy_", Operation(lambda _: target.copy_(source), size=x.nbytes)
+        return "torch copy_", Operation(lambda: target.copy_(source))
 
     def read(self, result: Any, tokens: NDArray[np.intp]) -> NDArray[np.float64]:  # noqa: ANN401  # tensors
         """Return tokens of the first tensor."""
@@ -118,32 +114,28 @@ class TorchSubject(Subject):
         return x.transpose(1, 2) if self.heads_first else x
 
     def _callable(self, case: Case) -> Function:
-        if self._kept is None or self._kept[0] != case:
+        if self._kept is None or self._kept[0] != case.group:
             function = self.function(case)
             if self.compiled:
-                function = torch.compile(function, dynamic=False)
-            self._kept = (case, function)
+                function = torch.compile(function)
+            self._kept = (case.group, function)
         return self._kept[1]
 
-    def _backward(
-        self,
-        function: Function,
-        inputs: tuple[torch.Tensor, ...],
-        tables: tuple[Any, ...],
-        size: int,
+    def _both(
+        self, function: Function, inputs: tuple[torch.Tensor, ...], tables: tuple[Any, ...]
     ) -> Operation:
-        """Autograd from the result back to x; the forward pass is not timed."""
-        gradients = tuple(x.clone() for x in inputs)
+        """The function under autograd, and back to x."""
+        leaves = tuple(x.clone().requires_grad_() for x in inputs)
 
-        def prepare() -> tuple[Any, ...]:
-            leaves = tuple(x.detach().requires_grad_() for x in inputs)
+        def forward() -> tuple[torch.Tensor, ...]:
             results = function(*leaves, *tables)
-            results = results if isinstance(results, tuple) else (results,)
-            given = tuple(g.to(y.dtype) for g, y in zip(gradients, results, strict=True))
-            return results, leaves, given
+            return results if isinstance(results, tuple) else (results,)
 
+        given = tuple(
+            x.to(result.dtype, copy=True) for x, result in zip(inputs, forward(), strict=True)
+        )
         return Operation(
-            lambda state: torch.autograd.grad(*state), prepare, tensors=self.tensors, size=size
+            lambda: torch.autograd.grad(forward(), leaves, given), tensors=2 * self.tensors
         )
 
 
@@ -153,13 +145,9 @@ def rounded_up(length: int) -> int:
 
 
 class _CudaClock:
-    """Time between two events on the current stream; the cache is overwritten in between."""
+    """Time between two events on the current stream."""
 
-    loop_seconds = 1e-5
-    """A kernel that is shorter is repeated: of it the launch is what takes the time."""
-
-    def __init__(self) -> None:
-        self._scratch = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+    least_calls = LEAST_CALLS
 
     def seconds(self, work: Callable[[], object]) -> float:
         """Return the seconds on the device from the first launch to the last result."""
@@ -170,7 +158,3 @@ class _CudaClock:
         ended.record()
         ended.synchronize()
         return float(began.elapsed_time(ended)) / 1000
-
-    def flush(self) -> None:
-        """Write to more memory than the cache holds."""
-        self._scratch.zero_()

@@ -23,16 +23,16 @@ class TorchTune(TorchSubject):
         super().__init__(device, compiled=compiled)
         module = import_below_stubs("torchtune.modules.position_embeddings")
         self._make = module.RotaryPositionalEmbeddings
-        self._modules: dict[int, Any] = {}
+        self._modules: dict[tuple[int, int], Any] = {}
 
     def tables(self, case: Case, positions: NDArray[np.int64]) -> tuple[Any, ...]:
         """Return the module with a table that is long enough, and positions (B, S)."""
-        length = rounded_up(int(positions[-1]) + 1)
-        if length not in self._modules:
-            module = self._make(case.shape[-1], max_seq_len=length)
-            self._modules[length] = module.to(self.device)
+        kind = case.shape[-1], rounded_up(int(positions[-1]) + 1)
+        if kind not in self._modules:
+            module = self._make(kind[0], max_seq_len=kind[1])
+            self._modules[kind] = module.to(self.device)
         m = torch.from_numpy(positions).to(self.device)
-        return self._modules[length], m.expand(case.shape[0], -1)
+        return self._modules[kind], m.expand(case.shape[0], -1)
 
     def function(self, case: Case) -> Callable[..., Any]:  # noqa: ARG002  # one layout
         """Return the call of the module."""

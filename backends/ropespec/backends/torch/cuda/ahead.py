@@ -4,7 +4,8 @@ from typing import Any
 
 import torch
 
-from ropespec.backends.torch.cuda.launch import OPTIONS, Geometry
+from ropespec.backends.torch.cuda.launch import OPTIONS
+from ropespec.backends.torch.cuda.plan import Shapes, plan
 
 __all__ = ["compile_ahead"]
 
@@ -16,7 +17,7 @@ TRITON_NAMES = {
 }
 
 ALIGNED = [["tt.divisibility", 16]]
-"""What Triton notes of an address that is a multiple of 16 bytes: the first four arguments."""
+"""What Triton notes of an address that is a multiple of 16 bytes."""
 
 
 def compile_ahead(
@@ -56,18 +57,26 @@ def compile_ahead(
 
     kernel = kernels.rotate_tables_kernel if tables else kernels.rotate_positions_kernel
     names: list[str] = kernel.arg_names
-    x = torch.empty(2, 64, 32, head_dim, dtype=dtype, device="meta")
-    cut = Geometry.of(x, x, rotary_dim // 2, interleaved=interleaved, tail=head_dim - rotary_dim)
+    x, pairs = torch.empty(2, 64, 32, head_dim, dtype=dtype, device="meta"), rotary_dim // 2
+    angles = torch.empty((64, pairs) if tables else (64,), device="meta")
+    cut = plan(
+        Shapes(
+            x.shape, x.stride(), x.stride(), x.element_size(), angles.shape, angles.stride(),
+            tables, pairs, interleaved, in_place=False,
+        )
+    )  # fmt: skip  # in the order of the fields
+    assert cut is not None, "contiguous axes are as good as one"
     unit_strides = {"x_component": 1, "out_component": 1} | ({"a_pair": 1} if tables else {})
-    constants = cut.constants() | unit_strides | {"INVERSE": False}
+    constants = cut.constants | unit_strides | {"INVERSE": False}
     work = "fp64" if dtype == torch.float64 else "fp32"
     pointers = dict.fromkeys(names[:2], f"*{TRITON_NAMES[dtype]}")
     pointers |= dict.fromkeys(names[2:4], f"*{work}" if tables else "*i64")
     kinds = dict.fromkeys(names, "i32") | pointers | dict.fromkeys(constants, "constexpr")
+    aligned = [(at,) for at in range(4) if names[at] not in kernels.SINGLE]
     source = ASTSource(
         kernel,
         kinds,
         constexprs={(names.index(name),): value for name, value in constants.items()},
-        attrs=dict.fromkeys([(0,), (1,), (2,), (3,)], ALIGNED),
+        attrs=dict.fromkeys(aligned, ALIGNED),
     )
     return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=OPTIONS)

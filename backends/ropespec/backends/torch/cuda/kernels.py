@@ -1,9 +1,12 @@
 """The Triton kernels: R_m x in one read and one write of x, from positions or from tables.
 
 A program takes a block of tokens and walks over the heads, so cos and sin of a token are made once
-for all of them. The last axis of a tile lies along the components, then come the tokens, then the
-heads: neighbouring threads read neighbouring bytes, 16 each, and every thread keeps the cos and sin
-of its own token and pairs in registers. Interleaved rows are read whole and parted in registers.
+for all of them. A tile is read as rows of components, all tokens of one head, then those of the
+next: neighbouring threads read neighbouring bytes, 16 each, and as one head's tokens take all
+threads, every thread keeps the cos and sin of its own token and pairs in registers. With only two
+axes, of which one is contiguous, no version of Triton has a choice in which order threads take
+them; of heads, tokens and components as three axes some give a thread several tokens. Interleaved
+rows are read whole and parted in registers.
 
 Importing this module needs Triton, which comes with torch for CUDA.
 """
@@ -77,12 +80,12 @@ def turn_quarters(cos, sin, quarter):
 
 
 @triton.jit
-def place(tokens, length, splits, TOKENS: tl.constexpr, WIDE: tl.constexpr):
-    """Return batch, row and validity of this program's tokens."""
+def place(tokens, length, splits, ROWS: tl.constexpr, TOKENS: tl.constexpr, WIDE: tl.constexpr):
+    """Return batch, row and validity of this program's tokens, repeated to ROWS of them."""
     block = tl.program_id(0) // splits
     if WIDE:
         block = block.to(tl.int64)
-    token = block * TOKENS + tl.arange(0, TOKENS)
+    token = block * TOKENS + tl.arange(0, ROWS) % TOKENS
     batch = token // length
     row = token - batch * length
     return batch.to(tl.int64), row.to(tl.int64), token < tokens
@@ -90,46 +93,53 @@ def place(tokens, length, splits, TOKENS: tl.constexpr, WIDE: tl.constexpr):
 
 @triton.jit
 def turn_heads(
-    x, out, cos, sin, batch, row, valid, heads, tiles, splits,
+    x, out, cos, sin, tokens, length, heads, tiles, splits,
     x_batch, x_row, x_head, x_component, out_batch, out_row, out_head, out_component,
-    PAIRS: tl.constexpr, TAIL: tl.constexpr, INTERLEAVED: tl.constexpr,
+    PAIRS: tl.constexpr, TAIL: tl.constexpr, INTERLEAVED: tl.constexpr, TOKENS: tl.constexpr,
     HEADS: tl.constexpr, WIDTH: tl.constexpr, TAIL_WIDTH: tl.constexpr, UNIT: tl.constexpr,
+    WIDE: tl.constexpr,
 ):  # fmt: skip  # one group of arguments a line
     """Turn the pairs of every head of a block of tokens, and copy the tails.
 
     Strides but for those of the components are in units of UNIT elements: so the compiler knows
-    how far all addresses are aligned.
+    how far all addresses are aligned. Columns have 64 bits, for components may lie far apart too.
     """
-    x += ((batch * x_batch + row * x_row) * UNIT)[None, :, None]
-    out += ((batch * out_batch + row * out_row) * UNIT)[None, :, None]
+    ROWS: tl.constexpr = HEADS * TOKENS
+    batch, row, valid = place(tokens, length, splits, ROWS, TOKENS, WIDE)
+    x += ((batch * x_batch + row * x_row) * UNIT)[:, None]
+    out += ((batch * out_batch + row * out_row) * UNIT)[:, None]
     cos = cos[None, :, :]
     sin = sin[None, :, :]
     first_head = (tl.program_id(0) % splits).to(tl.int64) * tiles * HEADS
+    first_head += tl.arange(0, ROWS) // TOKENS
     for tile in range(tiles):
-        head = first_head + tile * HEADS + tl.arange(0, HEADS)
-        mask = (head < heads)[:, None, None] & valid[None, :, None]
-        source = x + (head * x_head * UNIT)[:, None, None]
-        target = out + (head * out_head * UNIT)[:, None, None]
+        head = first_head + tile * HEADS
+        mask = ((head < heads) & valid)[:, None]
+        source = x + (head * x_head * UNIT)[:, None]
+        target = out + (head * out_head * UNIT)[:, None]
         if INTERLEAVED:
-            column = tl.arange(0, 2 * WIDTH)[None, None, :]
+            column = tl.arange(0, 2 * WIDTH).to(tl.int64)[None, :]
             inside = mask & (column < 2 * PAIRS)
             pairs = tl.load(source + column * x_component, inside)
-            pairs = tl.reshape(pairs, pairs.shape[0], pairs.shape[1], WIDTH, 2)
+            pairs = tl.reshape(pairs, HEADS, TOKENS, WIDTH, 2)
             first, second = tl.split(pairs.to(cos.dtype))
             turned = tl.join(first * cos - second * sin, second * cos + first * sin)
-            turned = tl.reshape(turned, turned.shape[0], turned.shape[1], 2 * WIDTH)
-            tl.store(target + column * out_component, turned.to(out.dtype.element_ty), inside)
-        else:
-            column = tl.arange(0, WIDTH)[None, None, :]
-            inside = mask & (column < PAIRS)
-            first = tl.load(source + column * x_component, inside).to(cos.dtype)
-            second = tl.load(source + (column + PAIRS) * x_component, inside).to(cos.dtype)
-            turned = (first * cos - second * sin).to(out.dtype.element_ty)
+            turned = tl.reshape(turned.to(out.dtype.element_ty), ROWS, 2 * WIDTH)
             tl.store(target + column * out_component, turned, inside)
+        else:
+            column = tl.arange(0, WIDTH).to(tl.int64)[None, :]
+            inside = mask & (column < PAIRS)
+            first = tl.load(source + column * x_component, inside)
+            second = tl.load(source + (column + PAIRS) * x_component, inside)
+            first = tl.reshape(first, HEADS, TOKENS, WIDTH).to(cos.dtype)
+            second = tl.reshape(second, HEADS, TOKENS, WIDTH).to(cos.dtype)
+            turned = (first * cos - second * sin).to(out.dtype.element_ty)
+            tl.store(target + column * out_component, tl.reshape(turned, ROWS, WIDTH), inside)
             turned = (second * cos + first * sin).to(out.dtype.element_ty)
+            turned = tl.reshape(turned, ROWS, WIDTH)
             tl.store(target + (column + PAIRS) * out_component, turned, inside)
         if TAIL_WIDTH > 0:
-            column = 2 * PAIRS + tl.arange(0, TAIL_WIDTH)[None, None, :]
+            column = 2 * PAIRS + tl.arange(0, TAIL_WIDTH).to(tl.int64)[None, :]
             inside = mask & (column < 2 * PAIRS + TAIL)
             kept = tl.load(source + column * x_component, inside)
             tl.store(target + column * out_component, kept, inside)
@@ -141,8 +151,11 @@ PLAIN = [
 ]  # fmt: skip  # one group of arguments a line
 """Numbers whose values 1 and multiples of 16 make no kernel of their own."""
 
+SINGLE = ["positions"]
+"""Addresses that are read one number at a time: their alignment makes no kernel of its own."""
 
-@triton.jit(do_not_specialize=PLAIN)
+
+@triton.jit(do_not_specialize=PLAIN, do_not_specialize_on_alignment=SINGLE)
 def rotate_positions_kernel(
     x, out, positions, turns, tokens, length, heads, tiles, splits, a_batch, a_row,
     x_batch, x_row, x_head, x_component, out_batch, out_row, out_head, out_component,
@@ -151,7 +164,7 @@ def rotate_positions_kernel(
     TAIL_WIDTH: tl.constexpr, UNIT: tl.constexpr, WIDE: tl.constexpr,
 ):  # fmt: skip  # one group of arguments a line
     """R_m x, with cos and sin made from int64 positions and turns by exact phase."""
-    batch, row, valid = place(tokens, length, splits, TOKENS, WIDE)
+    batch, row, valid = place(tokens, length, splits, TOKENS, TOKENS, WIDE)
     pair = tl.arange(0, WIDTH)
     m = tl.load(positions + batch * a_batch + row * a_row, valid, other=0)
     turn = tl.load(turns + pair, pair < PAIRS, other=0)
@@ -163,9 +176,9 @@ def rotate_positions_kernel(
     if INVERSE:
         sin = -sin
     turn_heads(
-        x, out, cos, sin, batch, row, valid, heads, tiles, splits,
+        x, out, cos, sin, tokens, length, heads, tiles, splits,
         x_batch, x_row, x_head, x_component, out_batch, out_row, out_head, out_component,
-        PAIRS, TAIL, INTERLEAVED, HEADS, WIDTH, TAIL_WIDTH, UNIT,
+        PAIRS, TAIL, INTERLEAVED, TOKENS, HEADS, WIDTH, TAIL_WIDTH, UNIT, WIDE,
     )  # fmt: skip  # as above
 
 
@@ -175,12 +188,16 @@ def rotate_tables_kernel(
     x_batch, x_row, x_head, x_component, out_batch, out_row, out_head, out_component,
     INVERSE: tl.constexpr, PAIRS: tl.constexpr, TAIL: tl.constexpr,
     INTERLEAVED: tl.constexpr, TOKENS: tl.constexpr, HEADS: tl.constexpr, WIDTH: tl.constexpr,
-    TAIL_WIDTH: tl.constexpr, UNIT: tl.constexpr, WIDE: tl.constexpr,
+    TAIL_WIDTH: tl.constexpr, UNIT: tl.constexpr, WIDE: tl.constexpr, A_UNIT: tl.constexpr,
 ):  # fmt: skip  # one group of arguments a line
-    """R_m x, with cos and sin read from tables of float32 or float64."""
-    batch, row, valid = place(tokens, length, splits, TOKENS, WIDE)
+    """R_m x, with cos and sin read from tables of any float dtype.
+
+    Strides of the tables but for that of the pairs are in units of A_UNIT elements.
+    """
+    batch, row, valid = place(tokens, length, splits, TOKENS, TOKENS, WIDE)
     pair = tl.arange(0, WIDTH)
-    at = (batch * a_batch + row * a_row)[:, None] + (pair * a_pair)[None, :]
+    at = (batch * a_batch + row * a_row) * A_UNIT
+    at = at[:, None] + (pair.to(tl.int64) * a_pair)[None, :]
     inside = valid[:, None] & (pair < PAIRS)[None, :]
     c = tl.load(cos + at, inside, other=0.0)
     s = tl.load(sin + at, inside, other=0.0)
@@ -191,7 +208,7 @@ def rotate_tables_kernel(
     if INVERSE:
         s = -s
     turn_heads(
-        x, out, c, s, batch, row, valid, heads, tiles, splits,
+        x, out, c, s, tokens, length, heads, tiles, splits,
         x_batch, x_row, x_head, x_component, out_batch, out_row, out_head, out_component,
-        PAIRS, TAIL, INTERLEAVED, HEADS, WIDTH, TAIL_WIDTH, UNIT,
+        PAIRS, TAIL, INTERLEAVED, TOKENS, HEADS, WIDTH, TAIL_WIDTH, UNIT, WIDE,
     )  # fmt: skip  # as above

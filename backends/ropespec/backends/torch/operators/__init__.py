@@ -1,8 +1,8 @@
 """The rotation behind custom operators, which tracing and compilers take as they are.
 
-`rotate_positions` and `rotate_tables` are what the torch backend calls for CUDA tensors, and
-compiled code for large tensors of neighbouring pairs on the CPU. Importing this package defines the
-operators `torch.ops.ropespec.*`.
+`rotate_positions` and `rotate_tables` are what the torch backend calls for tensors on CUDA and on
+a CPU for which there is a kernel. Importing this package defines the operators
+`torch.ops.ropespec.*`.
 """
 
 from ropespec.backends.torch.operators import define, rules

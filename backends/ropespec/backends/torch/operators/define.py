@@ -3,7 +3,7 @@
 Each comes in three forms: one that returns a new tensor, one with the suffix `_` that writes to x,
 and one with the suffix `_out` that writes to another tensor; the latter two declare what they
 write to. Tracing and compilers take all of them as they are. On CUDA they launch the Triton
-kernels, on the CPU tables are turned block by block, and all else is ordinary operations.
+kernels, on the CPU the one that Numba compiles, and all else is ordinary operations.
 
 They are defined by schema, because a call through `torch.library.custom_op` takes longer than the
 rotation of one token.
@@ -14,12 +14,10 @@ from typing import Any
 
 import torch
 
-from ropespec.backends.torch.arrays import arithmetic
-from ropespec.backends.torch.blocks import turn_blocks
+from ropespec.backends.torch import kernel, plain
 from ropespec.backends.torch.cuda.launch import has_triton, launch_positions, launch_tables
-from ropespec.backends.torch.operators import plain
 
-__all__ = ["LIBRARY", "OPERATORS", "define"]
+__all__ = ["FUSED", "HOST", "LIBRARY", "OPERATORS", "changed", "define"]
 
 LIBRARY: Any = torch.library.Library("ropespec", "FRAGMENT")  # type: ignore[no-untyped-call]  # torch's own
 """Holds the definitions for as long as this module lives."""
@@ -31,10 +29,18 @@ FLAGS = "*, bool interleaved, bool inverse"
 
 Write = Callable[..., None]
 
+FUSED: dict[str, Write] = {"rotate_positions": launch_positions, "rotate_tables": launch_tables}
+"""What launches the kernel of an operator."""
+
+HOST: dict[str, Write] = {
+    "rotate_positions": kernel.rotate_positions,
+    "rotate_tables": kernel.rotate_tables,
+}
+"""The kernels for CPUs."""
+
 
 def define() -> None:
     """Define every operator with its kernels; importing the package does it once."""
-    fused = {"rotate_positions": launch_positions, "rotate_tables": launch_tables}
     for name, (first, second) in OPERATORS.items():
         tensors = f"Tensor {first}, Tensor {second}"
         _define(f"{name}(Tensor x, {tensors}, {FLAGS}) -> Tensor")
@@ -42,26 +48,28 @@ def define() -> None:
         _define(f"{name}_out(Tensor x, {tensors}, Tensor(a!) out, {FLAGS}) -> ()")
         _implement(name, _written(getattr(plain, name)), "CompositeExplicitAutograd")
         if has_triton():
-            _implement(name, fused[name], "CUDA")
-    _implement("rotate_tables", _in_blocks, "CPU")
+            _implement(name, FUSED[name], "CUDA")
+        _implement(name, _on_cpu(name), "CPU")
+
+
+def changed(out: torch.Tensor) -> None:
+    """Let autograd see that `out`, which it may have saved, was written to by a kernel."""
+    if not out.is_inference():
+        torch.autograd.graph.increment_version(out)
 
 
 def _define(schema: str) -> None:
     LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
 
 
-def _in_blocks(
-    x: torch.Tensor,
-    cos: torch.Tensor,
-    sin: torch.Tensor,
-    out: torch.Tensor,
-    *,
-    interleaved: bool,
-    inverse: bool,
-) -> None:
-    work = arithmetic(x.dtype)
-    cos, sin = cos.to(work), sin.to(work)
-    turn_blocks(x, cos, -sin if inverse else sin, out, interleaved=interleaved)
+def _on_cpu(name: str) -> Write:
+    """Return the kernel for CPUs, or where there is none what stands for it."""
+    fused, plainly = HOST[name], _written(getattr(plain, name))
+
+    def write(*arguments: torch.Tensor, **flags: bool) -> None:
+        (fused if kernel.has_kernel() else plainly)(*arguments, **flags)
+
+    return write
 
 
 def _written(function: Callable[..., torch.Tensor]) -> Write:
@@ -94,8 +102,7 @@ def _implement(name: str, write: Write, key: str) -> None:
         inverse: bool,
     ) -> None:
         write(x, a, b, out, interleaved=interleaved, inverse=inverse)
-        if not out.is_inference():
-            torch.autograd.graph.increment_version(out)  # so that autograd sees a saved one change
+        changed(out)
 
     def to_self(
         x: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, interleaved: bool, inverse: bool

@@ -1,16 +1,13 @@
 """The arguments of a rotation, checked once for all calls that look the same (ROT-21)."""
 
 import functools
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ropespec.backends.numpy.arrays import Array, check_array, check_floats
-from ropespec.backends.numpy.tables import rows_at_once
 from ropespec.backends.positions import read_positions
-from ropespec.backends.xp.dtypes import arithmetic
 from ropespec.spec.arguments import (
     ArrayFacts,
     check_base,
@@ -22,10 +19,10 @@ from ropespec.spec.arguments import (
     check_tables,
 )
 
-__all__ = ["Call", "Plan", "read_call", "read_tables"]
+__all__ = ["Checked", "read_call", "read_tables"]
 
 
-class Plan(NamedTuple):
+class Checked(NamedTuple):
     """What follows from shapes, dtypes and options.
 
     Attributes
@@ -36,28 +33,15 @@ class Plan(NamedTuple):
         Above 1.
     rotary_dim : int
         r.
-    work : dtype
-        In which the arithmetic is done.
-    angles : tuple of int
-        The shape of the positions, or of the tables without their last axis, with as many axes as
-        `x` has before its heads.
-    at_once : bool
-        True if these are so few that their tables are made at once.
+    dtypes : tuple of str, or None
+        The bare names of the dtypes of `x`, and of positions or tables; None if a kernel cannot
+        read them, because the bytes are in another order than the machine's.
     """
 
     interleaved: bool
     base: float
     rotary_dim: int
-    work: np.dtype[Any]
-    angles: tuple[int, ...]
-    at_once: bool
-
-
-class Call(NamedTuple):
-    """The checked arguments of one rotation: positions of the shape `plan.angles`."""
-
-    positions: NDArray[Any]
-    plan: Plan
+    dtypes: tuple[str, str] | None
 
 
 def read_call(
@@ -67,7 +51,7 @@ def read_call(
     interleaved: bool,
     base: float,
     rotary_dim: int | None,
-) -> Call:
+) -> tuple[NDArray[Any], Checked]:
     """Check the arguments of `apply_rotary`.
 
     Raises
@@ -83,13 +67,12 @@ def read_call(
         m = read_positions(positions)
     looks = (x.shape, x.dtype, m.shape, m.dtype, interleaved, base, rotary_dim)
     try:
-        plan = _kept_plan(*looks)
+        return m, _kept_call(*looks)
     except TypeError:  # refused, or an option that cannot be looked up, which is refused as well
-        plan = _plan(*looks)
-    return Call(m if m.shape == plan.angles else m.reshape(plan.angles), plan)
+        return m, _call(*looks)
 
 
-def read_tables(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Plan:
+def read_tables(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Checked:
     """Check the arguments of `apply_rotary_cos_sin`; `base` is of no meaning here.
 
     Raises
@@ -105,12 +88,12 @@ def read_tables(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Plan:
         check_floats("sin", sin, ndim=1)
     looks = (x.shape, x.dtype, cos.shape, cos.dtype, sin.shape, sin.dtype, interleaved)
     try:
-        return _kept_tables_plan(*looks)
+        return _kept_tables(*looks)
     except TypeError:  # as above
-        return _tables_plan(*looks)
+        return _tables(*looks)
 
 
-def _plan(
+def _call(
     x_shape: tuple[int, ...],
     x_dtype: np.dtype[Any],
     m_shape: tuple[int, ...],
@@ -118,22 +101,20 @@ def _plan(
     interleaved: bool,
     base: float,
     rotary_dim: int | None,
-) -> Plan:
+) -> Checked:
     check_float_array("x", ArrayFacts(x_shape, x_dtype.name), ndim=3)
     m = check_positions(ArrayFacts(m_shape, m_dtype.name))
     interleaved, base = check_flag("interleaved", interleaved), check_base(base)
     dim = check_rotary_dim(rotary_dim, x_shape[-1])
     check_positions_fit(m, x_shape[:-2])
-    angles = (*(1,) * (len(x_shape) - 2 - len(m_shape)), *m_shape)
-    at_once = math.prod(angles) <= rows_at_once(dim // 2)
-    return Plan(interleaved, base, dim, arithmetic(np, x_dtype), angles, at_once)
+    return Checked(interleaved, base, dim, _readable(x_dtype, m_dtype))
 
 
 # 1 and True are equal, but only one of them is a flag: typed.
-_kept_plan = functools.lru_cache(maxsize=256, typed=True)(_plan)
+_kept_call = functools.lru_cache(maxsize=256, typed=True)(_call)
 
 
-def _tables_plan(
+def _tables(
     x_shape: tuple[int, ...],
     x_dtype: np.dtype[Any],
     cos_shape: tuple[int, ...],
@@ -141,15 +122,19 @@ def _tables_plan(
     sin_shape: tuple[int, ...],
     sin_dtype: np.dtype[Any],
     interleaved: bool,
-) -> Plan:
+) -> Checked:
     x = check_float_array("x", ArrayFacts(x_shape, x_dtype.name), ndim=3)
     cos = check_float_array("cos", ArrayFacts(cos_shape, cos_dtype.name), ndim=1)
     sin = check_float_array("sin", ArrayFacts(sin_shape, sin_dtype.name), ndim=1)
     interleaved = check_flag("interleaved", interleaved)
     dim = check_tables(cos, sin, x)
-    angles = (*(1,) * (len(x_shape) - 1 - len(cos_shape)), *cos_shape[:-1])
-    at_once = math.prod(angles) <= rows_at_once(dim // 2)
-    return Plan(interleaved, 0.0, dim, arithmetic(np, x_dtype), angles, at_once)
+    return Checked(interleaved, 0.0, dim, _readable(x_dtype, cos_dtype, sin_dtype))
 
 
-_kept_tables_plan = functools.lru_cache(maxsize=256, typed=True)(_tables_plan)
+_kept_tables = functools.lru_cache(maxsize=256, typed=True)(_tables)
+
+
+def _readable(*dtypes: np.dtype[Any]) -> tuple[str, str] | None:
+    if all(dtype.isnative for dtype in dtypes):
+        return dtypes[0].name, dtypes[1].name
+    return None

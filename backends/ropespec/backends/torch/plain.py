@@ -1,7 +1,6 @@
-"""What the operators do where neither kernels nor blocks run: the same, in ordinary operations.
+"""The rotation in ordinary operations: what runs where no kernel does, and what tracers see.
 
-Plain rather than fast: it gives the operators a meaning on every device, which tests and tracing
-on a machine without a GPU need.
+Plain rather than fast: it gives the operators a meaning on every device.
 """
 
 import math
@@ -65,5 +64,8 @@ def rotate_tables(
         places = slice(0, pairs), slice(pairs, 2 * pairs)
     first, second = (x[..., place].to(work) for place in places)
     turned = (first * c - second * s).to(x.dtype), (second * c + first * s).to(x.dtype)
-    head = torch.stack(turned, dim=-1).flatten(-2) if interleaved else torch.cat(turned, dim=-1)
+    if interleaved:  # not by `flatten`, which the older batching does not know
+        head = torch.stack(turned, dim=-1).reshape(*x.shape[:-1], 2 * pairs)
+    else:
+        head = torch.cat(turned, dim=-1)
     return head if 2 * pairs == x.shape[-1] else torch.cat((head, x[..., 2 * pairs :]), dim=-1)

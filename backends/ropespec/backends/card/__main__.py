@@ -1,0 +1,5 @@
+"""Run the command."""
+
+from ropespec.backends.card.cli import main
+
+main()

@@ -1,0 +1,269 @@
+"""The rotation as machine code: one loop over tokens, for every dtype, layout and stride.
+
+A kernel is called as `kernel(job, start, stop)`: the address of the numbers that `FIELDS` names,
+and the tokens that it is to turn. It loads all that it needs of a few pairs before it stores any of
+them, so x and out may be the same memory; it allocates no more than two rows of cos and sin.
+
+Vectors are spelled out, so nothing depends on what a compiler makes of a loop: of any pair the
+same operations are done in the same order, wherever it stands.
+"""
+
+import numpy as np
+from numba import njit
+
+from ropespec.backends.cpu.plan import FIELDS
+from ropespec.backends.cpu.vectors import (
+    at,
+    get,
+    is_bfloat16,
+    move,
+    narrow,
+    pointer,
+    put,
+    scale,
+    split,
+    spread,
+    turn_half_words,
+    turn_halves,
+    turn_neighbour_words,
+    turn_neighbours,
+    unit_circle,
+)
+
+__all__ = ["SIGNATURE", "kernels"]
+
+SIGNATURE = "void(int64, int64, int64)"
+
+(
+    LENGTH, HEADS, PAIRS, TAIL, INTERLEAVED, INVERSE, SOURCE,
+    X_BATCH, X_TOKEN, X_HEAD, X_COMPONENT,
+    OUT_BATCH, OUT_TOKEN, OUT_HEAD, OUT_COMPONENT,
+    A_BATCH, A_TOKEN, A_PAIR, B_BATCH, B_TOKEN, B_PAIR,
+    X, OUT, A, B, TABLE, FIRST, ROWS,
+) = range(len(FIELDS))  # fmt: skip
+
+FLOAT16, BFLOAT16, FLOAT32, FLOAT64, INT64 = np.int16, np.uint16, np.float32, np.float64, np.int64
+"""What stands for a dtype; 16 bits are loaded as float32."""
+
+inline = njit(forceinline=True)
+
+
+@inline
+def phase_to(m, turns, cos, sin, pairs):
+    """Write cos and sin of m * T_i (FREQ-9)."""
+    i = 0
+    while i + 8 <= pairs:
+        unit_circle(m, turns, i, cos, sin, 8)
+        i += 8
+    while i < pairs:
+        unit_circle(m, turns, i, cos, sin, 1)
+        i += 1
+
+
+@inline
+def copy_given(kind, address, stride, into, pairs):
+    """Copy a row of a table in the dtype of the arithmetic; a NaN becomes the usual one."""
+    for i in range(pairs):
+        value = narrow(get(pointer(address + i * stride, kind), 0), into)
+        put(into, i, narrow(np.nan, into) if np.isnan(value) else value)
+
+
+@inline
+def read_given(source, address, stride, into, pairs):
+    """Copy a row of cos or sin of any dtype."""
+    if source == 1:
+        copy_given(FLOAT16, address, stride, into, pairs)
+    elif source == 2:
+        copy_given(BFLOAT16, address, stride, into, pairs)
+    elif source == 3 and stride == 4:
+        copy_given(FLOAT32, address, 4, into, pairs)
+    elif source == 3:
+        copy_given(FLOAT32, address, stride, into, pairs)
+    else:
+        copy_given(FLOAT64, address, stride, into, pairs)
+
+
+@inline
+def arrange(kind, work, cos, sin, into, pairs, interleaved, sign):
+    """Write cos and sin in the order in which the blocks of a row take them.
+
+    Neighbours take (c, c) and (-s, s) for each pair; words of two halves take those of even pairs,
+    then those of odd ones; all else takes them as they are.
+    """
+    one, i = work(1), 0
+    if interleaved and not is_bfloat16(kind):
+        other = at(into, 2 * pairs)
+        while i + 8 <= pairs:
+            spread(cos, i, into, one, one, 8)
+            spread(sin, i, other, -sign, sign, 8)
+            i += 8
+        while i < pairs:
+            spread(cos, i, into, one, one, 1)
+            spread(sin, i, other, -sign, sign, 1)
+            i += 1
+        return
+    other = at(into, pairs)
+    if is_bfloat16(kind) and not interleaved:
+        half = pairs // 2
+        while i + 16 <= half:
+            split(cos, i, into, half, one, 16)
+            split(sin, i, other, half, sign, 16)
+            i += 16
+        while i < half:
+            split(cos, i, into, half, one, 1)
+            split(sin, i, other, half, sign, 1)
+            i += 1
+        i = 2 * half
+    while i + 16 <= pairs:
+        scale(cos, i, into, one, 16)
+        scale(sin, i, other, sign, 16)
+        i += 16
+    while i < pairs:
+        scale(cos, i, into, one, 1)
+        scale(sin, i, other, sign, 1)
+        i += 1
+
+
+@inline
+def turn_row(kind, x, y, cos, sin, pairs, interleaved):
+    """Turn the pairs of one head that lie at address `x` into those at `y`."""
+    i = 0
+    x1, y1 = pointer(x, kind), pointer(y, kind)
+    if interleaved:
+        if is_bfloat16(kind):
+            while i + 32 <= pairs:
+                turn_neighbour_words(x1, y1, i, cos, sin, 32)
+                i += 32
+            while i + 4 <= pairs:
+                turn_neighbour_words(x1, y1, i, cos, sin, 4)
+                i += 4
+            while i < pairs:
+                turn_neighbour_words(x1, y1, i, cos, sin, 1)
+                i += 1
+            return
+        while i + 8 <= pairs:
+            turn_neighbours(x1, y1, i, cos, sin, 8)
+            i += 8
+        while i + 2 <= pairs:
+            turn_neighbours(x1, y1, i, cos, sin, 2)
+            i += 2
+        while i < pairs:
+            turn_neighbours(x1, y1, i, cos, sin, 1)
+            i += 1
+        return
+    x2, y2 = at(x1, pairs), at(y1, pairs)
+    if is_bfloat16(kind):
+        half = pairs // 2
+        while i + 16 <= half:
+            turn_half_words(x1, x2, y1, y2, i, cos, sin, half, 16)
+            i += 16
+        while i + 4 <= half:
+            turn_half_words(x1, x2, y1, y2, i, cos, sin, half, 4)
+            i += 4
+        while i < half:
+            turn_half_words(x1, x2, y1, y2, i, cos, sin, half, 1)
+            i += 1
+        i = 2 * half
+    while i + 16 <= pairs:
+        turn_halves(x1, x2, y1, y2, i, cos, sin, 16)
+        i += 16
+    while i + 4 <= pairs:
+        turn_halves(x1, x2, y1, y2, i, cos, sin, 4)
+        i += 4
+    while i < pairs:
+        turn_halves(x1, x2, y1, y2, i, cos, sin, 1)
+        i += 1
+
+
+@inline
+def move_row(kind, size, x, x_step, y, y_step, count):
+    """Copy `count` elements bit for bit, with any steps in bytes."""
+    i = 0
+    if x_step == size and y_step == size:
+        while i + 16 <= count:
+            move(pointer(x, kind), i, pointer(y, kind), i, 16)
+            i += 16
+    while i < count:
+        move(pointer(x + i * x_step, kind), 0, pointer(y + i * y_step, kind), 0, 1)
+        i += 1
+
+
+@inline
+def turn_tokens(job, start, stop, kind, size, work, wide):
+    """Turn the tokens from `start` to `stop`."""
+    field = pointer(job, INT64)
+    length, heads, pairs = get(field, LENGTH), get(field, HEADS), get(field, PAIRS)
+    tail, source, interleaved = get(field, TAIL), get(field, SOURCE), get(field, INTERLEAVED) != 0
+    x_step, y_step = get(field, X_COMPONENT), get(field, OUT_COMPONENT)
+    x_head, y_head = get(field, X_HEAD), get(field, OUT_HEAD)
+    dense = x_step == size and y_step == size
+    sign = work(1) - 2 * work(get(field, INVERSE))
+    memory = np.empty(8 * pairs, work)
+    base = memory.ctypes.data
+    cos, sin = pointer(base, work), pointer(base + pairs * wide, work)
+    arranged = pointer(base + 2 * pairs * wide, work)
+    spare = base + 6 * pairs * wide
+    doubled = interleaved and not is_bfloat16(kind)
+    for token in range(start, stop):
+        batch = token // length
+        place = token - batch * length
+        a = get(field, A) + batch * get(field, A_BATCH) + place * get(field, A_TOKEN)
+        b = get(field, B) + batch * get(field, B_BATCH) + place * get(field, B_TOKEN)
+        c, s = cos, sin
+        if source == 0:
+            m = get(pointer(a, INT64), 0)
+            row = m - get(field, FIRST)
+            if 0 <= row < get(field, ROWS):
+                c = pointer(get(field, TABLE) + row * 2 * pairs * wide, work)
+                s = at(c, pairs)
+            else:
+                phase_to(m, pointer(b, INT64), cos, sin, pairs)
+        else:
+            for into, address, pair in ((cos, a, A_PAIR), (sin, b, B_PAIR)):
+                read_given(source, address, get(field, pair), into, pairs)
+        arrange(kind, work, c, s, arranged, pairs, interleaved, sign)
+        c, s = arranged, at(arranged, 2 * pairs if doubled else pairs)
+        x = get(field, X) + batch * get(field, X_BATCH) + place * get(field, X_TOKEN)
+        y = get(field, OUT) + batch * get(field, OUT_BATCH) + place * get(field, OUT_TOKEN)
+        for _ in range(heads):
+            if not dense:
+                move_row(kind, size, x, x_step, spare, size, 2 * pairs)
+            turn_row(kind, x if dense else spare, y if dense else spare, c, s, pairs, interleaved)
+            if not dense:
+                move_row(kind, size, spare, size, y, y_step, 2 * pairs)
+            if tail and x != y:
+                begin = 2 * pairs
+                move_row(kind, size, x + begin * x_step, x_step, y + begin * y_step, y_step, tail)
+            x += x_head
+            y += y_head
+
+
+def kernels(source):
+    """Return the kernels by dtype, to be compiled as `SIGNATURE`.
+
+    `source` is a number that changes with the source of `vectors`: Numba's cache looks at the file
+    that a function stands in, and at what it encloses, but at nothing that it calls.
+    """
+
+    def turn_float16(job, start, stop):
+        if source:
+            turn_tokens(job, start, stop, FLOAT16, 2, np.float32, 4)
+
+    def turn_bfloat16(job, start, stop):
+        if source:
+            turn_tokens(job, start, stop, BFLOAT16, 2, np.float32, 4)
+
+    def turn_float32(job, start, stop):
+        if source:
+            turn_tokens(job, start, stop, FLOAT32, 4, np.float32, 4)
+
+    def turn_float64(job, start, stop):
+        if source:
+            turn_tokens(job, start, stop, FLOAT64, 8, np.float64, 8)
+
+    return {
+        "float16": turn_float16,
+        "bfloat16": turn_bfloat16,
+        "float32": turn_float32,
+        "float64": turn_float64,
+    }

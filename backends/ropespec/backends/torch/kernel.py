@@ -1,0 +1,125 @@
+"""The kernel for CPUs, which sees tensors by their addresses and strides."""
+
+import ctypes
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ropespec.backends.cpu.machine import is_able
+from ropespec.backends.cpu.rotate import Memory, Turns, rotate, turns_of
+from ropespec.backends.cpu.threads import Team
+
+__all__ = ["has_kernel", "rotate_positions", "rotate_straight", "rotate_tables"]
+
+NAMES = {
+    torch.float16: "float16",
+    torch.bfloat16: "bfloat16",
+    torch.float32: "float32",
+    torch.float64: "float64",
+}
+
+
+def has_kernel() -> bool:
+    """Tell whether Numba can compile the rotation here; the first to ask loads it."""
+    return is_able()
+
+
+# As torch.compiler.assume_constant_result does, which would load the compiler with this module.
+vars(has_kernel)["_dynamo_marked_constant"] = True
+
+
+def rotate_positions(
+    x: torch.Tensor,
+    positions: torch.Tensor,
+    turns: torch.Tensor,
+    out: torch.Tensor,
+    *,
+    interleaved: bool,
+    inverse: bool,
+) -> None:
+    """Write R_m x to `out`; arguments as in the operator of this name."""
+    values = _turns(turns.contiguous().numpy().tobytes())
+    _rotate(x, out, _memory(positions, "int64"), values, interleaved, inverse)
+
+
+def rotate_straight(
+    x: torch.Tensor,
+    positions: torch.Tensor,
+    dim: int,
+    base: float,
+    out: torch.Tensor,
+    *,
+    interleaved: bool,
+    inverse: bool,
+) -> None:
+    """Write R_m x to `out`, with T_i as they are kept on the host."""
+    _rotate(x, out, _memory(positions, "int64"), turns_of(dim, base), interleaved, inverse)
+
+
+def rotate_tables(
+    x: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    out: torch.Tensor,
+    *,
+    interleaved: bool,
+    inverse: bool,
+) -> None:
+    """Write R_m x to `out`; arguments as in the operator of this name."""
+    cos, sin = cos.resolve_neg(), sin.resolve_neg()
+    if sin.shape != cos.shape:
+        cos, sin = torch.broadcast_tensors(cos, sin)  # type: ignore[no-untyped-call]  # torch's
+    name = NAMES[cos.dtype]
+    _rotate(x, out, _memory(cos, name), _memory(sin, name), interleaved, inverse)
+
+
+def _rotate(
+    x: torch.Tensor,
+    out: torch.Tensor,
+    angles: Memory,
+    other: Any,  # noqa: ANN401  # what `rotate` takes
+    interleaved: bool,
+    inverse: bool,
+) -> None:
+    source, target = x.resolve_neg(), out.resolve_neg()  # themselves, unless they are to be negated
+    name = NAMES[x.dtype]
+    rotate(
+        _memory(source, name),
+        _memory(target, name),
+        angles,
+        other,
+        interleaved=interleaved,
+        inverse=inverse,
+        unit=0,
+        team=_team(torch.get_num_threads()),
+    )
+    if target is not out:
+        out.copy_(target)
+
+
+def _memory(tensor: torch.Tensor, dtype: str) -> Memory:
+    return Memory(tensor.data_ptr(), tensor.shape, tensor.stride(), dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def _turns(values: bytes) -> Turns:
+    return Turns(np.frombuffer(values, dtype=np.int64))
+
+
+@functools.cache
+def _team(size: int) -> Team:
+    return Team(size, _parallel())
+
+
+def _parallel() -> int:
+    """Return the address of `GOMP_parallel` in the OpenMP of torch; 0 if it is not GNU's."""
+    for path in (Path(torch.__file__).parent / "lib").glob("libgomp*.so*"):
+        try:
+            function = ctypes.CDLL(str(path)).GOMP_parallel
+        except (OSError, AttributeError):
+            continue
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
+    return 0

@@ -1,0 +1,366 @@
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import ml_dtypes
+import mpmath
+import numpy as np
+import pytest
+
+import ropespec.backends.numpy as backend
+from ropespec.backends.cpu import machine, rotate, threads
+from ropespec.backends.cpu.plan import plan_of
+from ropespec.backends.numpy import compiled, rotation
+from ropespec.backends.numpy.compiled import _memory
+from ropespec.backends.phase import turns
+
+DTYPES = {
+    "float16": np.dtype(np.float16),
+    "bfloat16": np.dtype(ml_dtypes.bfloat16),
+    "float32": np.dtype(np.float32),
+    "float64": np.dtype(np.float64),
+}
+ALL_DTYPES = pytest.mark.parametrize("name", DTYPES)
+LAYOUTS = pytest.mark.parametrize("interleaved", [True, False], ids=["interleaved", "half"])
+FAR = 2**31 - 1
+
+
+def draw(shape, name="float32", seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(DTYPES[name])
+
+
+def bits(array):
+    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+
+
+def split(x, interleaved, pairs):
+    if interleaved:
+        return x[..., 0 : 2 * pairs : 2], x[..., 1 : 2 * pairs : 2]
+    return x[..., :pairs], x[..., pairs : 2 * pairs]
+
+
+def fused(a, b, c):
+    """Round a * b + c once to float32: a float64 holds the product, longdouble the sum."""
+    return (a.astype(np.longdouble) * b + c).astype(np.float32)
+
+
+def exact(x, cos, sin, *, interleaved):
+    """The documented operations, one by one: both sums fused, the other product rounded alone."""
+    a, b = (part.astype(np.float32) for part in split(x, interleaved, cos.shape[-1]))
+    c, s = cos[..., None, :], sin[..., None, :]
+    return fused(a, c, -(b * s)), fused(b, c, a * s)
+
+
+@pytest.mark.parametrize("dim", [2, 4, 6, 8, 18, 32, 34, 40, 62, 64, 66, 80, 96, 128, 130, 256])
+@LAYOUTS
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])
+def test_every_pair_is_turned_by_the_same_operations(interleaved, name, dim):
+    """Blocks of every width, and what is left beside them, give the bits of one pair alone."""
+    x = draw((2, 3, 2, dim + 3), name)
+    cos, sin = (t.astype(np.float32) for t in backend.cos_sin(np.arange(3) * 1001, dim))
+    y = backend.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved)
+    expected = exact(x, cos, sin, interleaved=interleaved)
+
+    for found, value in zip(split(y, interleaved, dim // 2), expected, strict=True):
+        assert np.array_equal(bits(found), bits(value.astype(DTYPES[name])))
+    assert np.array_equal(bits(y[..., dim:]), bits(x[..., dim:]))
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_every_number_of_16_bits_is_read_and_written_exactly(name):
+    """At position 0 all 65536 come back, NaN as NaN and infinity beside what it makes of it."""
+    every = np.arange(2**16, dtype=np.uint16).view(DTYPES[name])
+    with np.errstate(invalid="ignore"):  # for which signalling NaN is
+        nan = np.isnan(every)
+    x = np.zeros((2**10, 1, 128), DTYPES[name])
+    x[..., ::2] = every.reshape(2**10, 1, 64)
+    y = backend.apply_rotary(x, np.zeros(2**10, int), interleaved=True)[..., ::2].ravel()
+
+    assert np.array_equal(bits(y)[~nan], bits(every)[~nan])
+    assert np.isnan(y[nan]).all()
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+@LAYOUTS
+def test_what_is_stored_is_rounded_to_nearest_even(interleaved, name):
+    """Ties, both neighbours of a tie, subnormal numbers and what is too large for the dtype."""
+    dtype = DTYPES[name]
+    every = np.arange(2**15, dtype=np.uint16)
+    every = every[every < np.array(np.inf, dtype).view(np.uint16)].view(dtype).astype(np.float32)
+    ties = ((every[:-1].astype(np.float64) + every[1:]) / 2).astype(np.float32)
+    near = np.concatenate([f(ties) for f in (lambda t: np.nextafter(t, 0), np.abs, np.negative)])
+    scale = np.concatenate((near, np.nextafter(ties, np.inf, dtype=np.float32), [3e38, -3e38]))
+    scale = np.resize(scale.astype(np.float32), (len(scale) // 64 + 1, 64))
+    x = np.zeros((len(scale), 1, 128), dtype)
+    for part in split(x, interleaved, 64)[:1]:
+        part[...] = 1
+    y = backend.apply_rotary_cos_sin(x, scale, 0 * scale, interleaved=interleaved)
+    with np.errstate(over="ignore"):
+        expected = scale.astype(dtype)[:, None]
+
+    assert np.array_equal(bits(split(y, interleaved, 64)[0]), bits(expected))
+
+
+@ALL_DTYPES
+@LAYOUTS
+def test_not_a_number_of_any_kind_stays_one(interleaved, name):
+    """Signalling, with payloads, in x or in tables: never a number, nor in another pair."""
+    x = draw((1, 1, 256), name)
+    payloads = [0x7F800001, 0x7FFFFFFF, 0xFF800001, 0xFFFFFFFF]
+    cos = np.tile(np.array(payloads, np.uint32).view(np.float32), 32)[None]
+    cos[0, 1::2] = 1
+    y = backend.apply_rotary_cos_sin(x, cos, 0 * np.ones_like(cos), interleaved=interleaved)
+    for part in split(y, interleaved, 128):
+        assert np.isnan(part[0, 0, ::2]).all()
+        assert np.isfinite(part[0, 0, 1::2]).all()
+
+
+@LAYOUTS
+@pytest.mark.parametrize("name", ["float32", "float64"])
+def test_cos_and_sin_are_right_at_every_position(interleaved, name):
+    """FREQ-9: to an ulp of float64, or rounded once, against mpmath."""
+    m = np.random.default_rng(1).integers(-FAR, FAR, 50)
+    x = np.zeros((50, 1, 128), name)
+    split(x, interleaved, 64)[0][...] = 1
+    y = backend.apply_rotary(x, m, interleaved=interleaved)
+    phase = m[:, None].astype(object) * turns(128, 10000.0).astype(object)
+    with mpmath.workprec(200):
+        angle = [[2 * mpmath.pi * int(p) / 2**64 for p in row] for row in phase]
+        expected = [
+            np.array([[float(f(a)) for a in row] for row in angle])
+            for f in (mpmath.cos, mpmath.sin)
+        ]
+    limit = {"float32": 2.0**-25 + 2.0**-52, "float64": 3.5 * 2.0**-53}[name]
+
+    for found, value in zip(split(y, interleaved, 64), expected, strict=True):
+        assert np.abs(found[:, 0] - value).max() <= limit
+
+
+@ALL_DTYPES
+@LAYOUTS
+def test_a_table_changes_no_bit(interleaved, name):
+    """Tokens one by one are given theirs by the phase, many from a table, some beside it."""
+    ends = [0, 256, -256, FAR, 2**62, -(2**63)]
+    for m in (
+        np.arange(300),
+        np.arange(FAR - 300, FAR),
+        np.arange(299, -1, -1),
+        np.array(ends * 8),
+    ):
+        x = draw((len(m), 2, 8), name)
+        y = backend.apply_rotary(x, m, interleaved=interleaved)
+        for at in (0, 1, 5, len(m) - 1):
+            one = backend.apply_rotary(x[at : at + 1], m[at : at + 1], interleaved=interleaved)
+            assert np.array_equal(bits(one), bits(y[at : at + 1]))
+
+
+def test_tables_are_made_once_and_only_where_they_pay():
+    """Neighbouring windows share one; a few tokens, and tokens far apart, have none."""
+    rotate._tables.clear()
+    rotate.turns_of.cache_clear()
+    x = draw((200, 1, 64))
+    for first in (512, 530, 512 + 56):
+        backend.apply_rotary(x, np.arange(first, first + 200), interleaved=True)
+    held = rotate._tables.held
+    backend.apply_rotary(x[:8], np.arange(9000, 9008), interleaved=True)
+    backend.apply_rotary(x, np.arange(200) * 10**6, interleaved=True)
+
+    assert held == rotate._tables.held == 256 * 64 * 4
+
+
+def test_tables_hold_no_more_than_their_limit():
+    """Many bases, one prompt each: the oldest are forgotten."""
+    x, m = draw((40, 1, 1024)), np.arange(40)
+    for step in range(80):
+        backend.apply_rotary(x, m, interleaved=True, base=10.0 + step)
+
+    assert 0 < rotate._tables.held <= rotate.LIMIT
+
+
+@LAYOUTS
+@ALL_DTYPES
+def test_turning_back_is_turning_with_the_sine_negated(interleaved, name):
+    """ROT-20: what the gradient is turned by, bit for bit."""
+    x = draw((3, 2, 20), name)
+    m = np.array([5, -3, 1001])
+    out = np.empty_like(x)
+    work = "float64" if name == "float64" else "float32"
+    cos, sin = (t.astype(work) for t in backend.cos_sin(m, 12))
+    arguments = {"interleaved": interleaved, "unit": 1, "team": threads.Team(1)}
+    rotate.rotate(
+        _memory(x, name), _memory(out, name), _memory(cos, work), _memory(sin, work),
+        inverse=True, **arguments,
+    )  # fmt: skip
+    expected = backend.apply_rotary_cos_sin(x, cos, -sin, interleaved=interleaved)
+
+    assert np.array_equal(bits(out), bits(expected))
+
+
+def test_leading_axes_are_joined_where_all_arrays_step_alike():
+    """Any number of them, broadcast positions among them, is one job or a few."""
+    given = ("int64", (2, 1, 3), (24, 0, 8), ())
+    strides = (2400, 480, 160, 80, 4)
+    plan = plan_of("float32", (2, 5, 3, 2, 20), strides, strides, given, 1, 10, True, False)
+    assert (plan.tokens, len(plan.offsets)) == (15, 2)
+    shared = ("int64", (3,), (8,), ())
+    plan = plan_of("float32", (2, 5, 3, 2, 20), strides, strides, shared, 1, 10, True, False)
+    assert (plan.tokens, len(plan.offsets)) == (30, 1)
+    x = draw((2, 5, 3, 2, 20))
+    m = np.arange(6).reshape(2, 1, 3)
+    y = backend.apply_rotary(x, m, interleaved=True)
+    for k in range(5):
+        one = backend.apply_rotary(x[:, k], m[:, 0], interleaved=True)
+        assert np.array_equal(y[:, k], one)
+
+
+@LAYOUTS
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_threads_turn_every_token_once(monkeypatch, interleaved, size):
+    """ROT-19: the bits of one thread, in place too, also where chunks do not come out even."""
+    x = draw((515, 8, 128))
+    m = np.arange(515)
+    monkeypatch.setattr(compiled, "_team", lambda: threads.Team(1))
+    expected = backend.apply_rotary(x, m, interleaved=interleaved)
+    monkeypatch.setattr(compiled, "_team", lambda: threads.Team(size))
+    for _ in range(20):
+        y = x.copy()
+        backend.apply_rotary(y, m, interleaved=interleaved, out=y)
+        assert np.array_equal(y, expected)
+
+
+def test_callers_on_many_threads_get_their_own(monkeypatch):
+    """Some find the helpers busy, and work alone."""
+    monkeypatch.setattr(compiled, "_team", lambda: threads.Team(3))
+    m, wrong = np.arange(256), []
+    xs = [draw((256, 8, 128), seed=seed) for seed in range(6)]
+    expected = [backend.apply_rotary(x, m, interleaved=True) for x in xs]
+
+    def work(k):
+        for _ in range(30):
+            y = backend.apply_rotary(xs[k], m, interleaved=True)
+            wrong.append(not np.array_equal(y, expected[k]))
+
+    callers = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert wrong == [False] * 180
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, "PYTHONPATH": ":".join(sys.path), **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize("framework", ["numpy", "torch"])
+def test_a_forked_process_rotates(framework):
+    """The threads of the parent are gone, and nobody waits for them."""
+    make = {
+        "numpy": "import numpy as f\nx = f.ones((2048, 8, 128), 'float32')",
+        "torch": "import torch as f\nx = f.ones(2048, 8, 128)",
+    }[framework]
+    code = f"""
+{make}
+import os, ropespec.backends.{framework} as backend
+import numpy as np
+rotate = lambda: np.asarray(backend.apply_rotary(x, f.arange(2048), interleaved=True))
+expected = rotate()
+child = os.fork()
+if child == 0:
+    os._exit(0 if all((rotate() == expected).all() for _ in range(20)) else 7)
+assert (rotate() == expected).all()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = run(code, NUMBA_NUM_THREADS="2", OMP_NUM_THREADS="2")
+
+    assert done.stdout.strip() == "0", done.stderr
+
+
+def test_importing_a_backend_loads_no_numba():
+    """Who does not rotate pays for no compiler, and who rotates nothing large for no thread."""
+    done = run(
+        """
+        import sys, threading, numpy as np, ropespec.backends.numpy as backend
+        print("numba" in sys.modules)
+        backend.apply_rotary(np.ones((2, 1, 4)), [1, 2], interleaved=True)
+        print("numba" in sys.modules, threading.active_count())
+        """
+    )
+
+    assert done.stdout.split() == ["False", "True", "1"], done.stderr
+
+
+def test_code_is_compiled_without_a_place_to_keep_it(monkeypatch):
+    """Where Numba finds no directory for its cache, it compiles for this process."""
+    import numba  # noqa: PLC0415  # loaded by a rotation
+
+    made = numba.cfunc
+    asked = []
+
+    def refuse(signature, **options):
+        asked.append(bool(options))
+        if options:
+            msg = "cannot cache function: no locator available"
+            raise RuntimeError(msg)
+        return made(signature)
+
+    monkeypatch.setattr(numba, "cfunc", refuse)
+
+    def nothing(_job, _start, _stop):
+        return
+
+    assert machine._compiled(nothing, "void(int64, int64, int64)", "") > 0
+    assert asked == [True, False]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_compiling_is_announced_on_a_terminal_alone(monkeypatch, terminal):
+    """What takes long says so, once, and only where someone reads along."""
+    said = []
+    monkeypatch.setattr(machine, "PATIENCE", 0.0)
+    monkeypatch.setattr(machine.sys.stderr, "isatty", lambda: terminal, raising=False)
+    notice = machine._Notice("compiling")
+    notice._timer.function = lambda *arguments, **_: said.append(arguments)
+    with notice:
+        notice._timer.join(5) if terminal else None
+
+    assert said == ([("compiling",)] if terminal else [])
+
+
+@LAYOUTS
+@ALL_DTYPES
+def test_plain_numpy_stands_for_the_kernel(monkeypatch, interleaved, name):
+    """Without Numba the same numbers, to the roundings, in place and with the tail bit for bit."""
+    x = draw((2, 5, 3, 16), name)
+    m = np.array([3, -700, 2**20, 5, 6])
+    fast = backend.apply_rotary(x, m, interleaved=interleaved, rotary_dim=12)
+    monkeypatch.setattr(rotation, "is_able", lambda: False)
+    slow = x.copy()
+    backend.apply_rotary(slow, m, interleaved=interleaved, rotary_dim=12, out=slow)
+    step = float(ml_dtypes.finfo(DTYPES[name]).eps)
+    wide = [y.astype(np.float64) for y in (fast, slow)]
+
+    assert np.abs(wide[0] - wide[1]).max() <= 8 * step
+    assert np.array_equal(bits(slow)[..., 12:], bits(x)[..., 12:])
+    table = turns(12, 10000.0)
+    assert rotate.turns_of(12, 10000.0).key == table.tobytes()
+
+
+def test_foreign_byte_order_is_read():
+    """What a kernel cannot read takes plain operations."""
+    x = draw((3, 1, 8))
+    y = backend.apply_rotary(x.astype(">f4"), [1, 2, 3], interleaved=True)
+
+    np.testing.assert_allclose(
+        y, backend.apply_rotary(x, [1, 2, 3], interleaved=True), rtol=0, atol=1e-6
+    )
