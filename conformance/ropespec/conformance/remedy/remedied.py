@@ -19,7 +19,6 @@ from ropespec.conformance.runner import Plan, run_check
 from ropespec.conformance.subject.session import (
     NotPossible,
     Session,
-    SubjectError,
     TargetUnusable,
 )
 from ropespec.conformance.trial import Effort, Trial
@@ -69,7 +68,7 @@ def remedied(session: Session, verdict: Verdict, plan: Plan) -> Verdict:
     seconds = min(SECONDS, plan.deadline - verdict.duration)
     session.refresh()  # what the checks left behind is no part of the subject
     tries = _Tries(session, plan, {one.id: one for one in verdict.failures}, seconds)
-    with suppress(SubjectError, TargetUnusable):  # the verdict stands without advice
+    with suppress(Exception):  # what it answers is its own affair, and the verdict stands
         tries.run(verdict)
     remedy = tries.remedy()
     told = _of_remedy(remedy, verdict.failures) if remedy is not None else []
