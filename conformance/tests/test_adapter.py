@@ -220,6 +220,30 @@ def test_what_no_name_tells_is_left_to_be_filled_in():
     assert "import numpy" not in source
 
 
+def test_the_base_that_is_claimed_is_handed_over():
+    """A required parameter that is a base by its name is no gap to be filled in."""
+
+    def apply_rope(inputs, positions, base_frequency, scale):
+        return inputs, positions, base_frequency, scale
+
+    binding = binding_of(apply_rope, KEYWORDS, "apply_rope")
+    source = adapter("gemma:apply_rope", binding, Profile(layouts=(False,), base=5e5))
+    given = "inputs=x, positions=positions, base_frequency=500000.0, scale=..."
+
+    assert f"return apply_rope({given})  # what stands as ..." in source
+
+
+def test_a_signature_that_cannot_be_read_is_left_to_be_filled_in():
+    """The call is open, not one without arguments, which is that of a function of nothing."""
+    profile = Profile(layouts=(False,))
+    unread = adapter("mlx.core:fast.rope", binding_of(dict, KEYWORDS, "fast.rope"), profile)
+    nothing = adapter("my_rope:no", binding_of(lambda: None, KEYWORDS, "no"), profile)
+
+    compile(unread, "adapter.py", "exec")
+    assert unread.endswith("return fast.rope(...)  # what stands as ... is yours to fill in")
+    assert nothing.endswith("return no()")
+
+
 def test_a_guess_is_not_claimed():
     """Where nobody says how it pairs, the adapter does not either."""
     profile = Profile(layouts=(True,))

@@ -1,5 +1,7 @@
 """Comparison of two subjects: identification, change, parting position, logits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -169,6 +171,43 @@ def test_a_coarser_table_shows_from_the_first_position(compared):
 
     assert found.relation is Relation.PART
     assert headline(found).endswith("on in bfloat16: A has a bfloat16 table")
+
+
+TWO_DTYPES = {"dtypes": ["float32", "bfloat16"]}
+TABLE = f"{ZOO}.styles:table_in_dtype_of_x"
+
+
+def test_a_side_that_is_less_precise_in_one_dtype_is_interchangeable_in_the_other(compared):
+    """The first line says both, and the option that accepts it; which it does."""
+    found = compared(TABLE, HALF, TWO_DTYPES, TWO_DTYPES)
+    _, coarse = found.direct.by_dtype
+    accepted = {"dtypes": ["bfloat16"], "precision": "bf16-table"}
+
+    assert found.relation is Relation.PART
+    assert headline(found) == (
+        "interchangeable in float32; in bfloat16 A is less precise (bf16-table), "
+        f"up to {coarse.worst.ulp:.3g} ulp away; "
+        "to accept that: --dtype bfloat16 --precision bf16-table"
+    )
+    assert compared(TABLE, HALF, accepted, accepted).interchangeable
+    turned = headline(compared(HALF, TABLE, TWO_DTYPES, TWO_DTYPES))
+    assert "in bfloat16 B is less precise (bf16-table)" in turned
+
+
+@pytest.mark.parametrize("kind", ["beyond both budgets", "in no class", "stops"])
+def test_what_no_option_accepts_is_not_called_less_precise(kind, compared):
+    """Beyond both budgets, in no class of precision, or where a side stops answering."""
+    found = compared(TABLE, HALF, TWO_DTYPES, TWO_DTYPES)
+    fine, coarse = found.direct.by_dtype
+    assumed = replace(coarse.held[0], source="assumed")
+    changed = {
+        "beyond both budgets": {"worst": replace(coarse.worst, joint=1.5)},
+        "in no class": {"held": (assumed, coarse.held[1])},
+        "stops": {"parting": replace(coarse.parting, problem="A raises IndexError")},
+    }
+    outcome = replace(found.direct, by_dtype=(fine, replace(coarse, **changed[kind])))
+
+    assert headline(replace(found, direct=outcome)).startswith("not interchangeable: they part ")
 
 
 def test_the_number_of_turning_components_is_mended_by_keyword(compared):

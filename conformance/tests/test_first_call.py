@@ -345,7 +345,7 @@ def test_identify_claims_nothing_of_what_gives_no_numbers(name, folder, capsys):
 def test_the_adapter_is_checked_in_the_place_of_the_target(folder, capsys):
     """What is printed, written to a file, is a subject that can be checked."""
     numbers = "\n\ndef by_tables(x, cos, sin):\n    a, b = np.split(x, 2, -1)\n"
-    numbers += "    cos, sin = cos[:, None], sin[:, None]\n"
+    numbers += "    cos, sin = cos[:, :, None], sin[:, :, None]\n"
     numbers += "    return np.concatenate([a * cos - b * sin, a * sin + b * cos], -1)\n"
     (folder / "tables.py").write_text(f"import numpy as np{numbers}", encoding="utf-8")
     assert main(["check", "tables.py:by_tables", "--half"]) == UNUSABLE

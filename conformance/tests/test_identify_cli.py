@@ -75,6 +75,64 @@ def test_a_rotary_dim_of_its_own_is_found(tmp_path):
     assert ":apply --interleaved --rotary-dim 8" in joined(done.output)
 
 
+BY_KEYWORD = """
+from ropespec import reference
+
+PROFILE = {"layouts": [True, False]}
+
+
+def both(x, positions, *, interleaved):
+    return reference.apply_rotary(x, positions, interleaved=interleaved)
+
+
+def inverted(x, positions, *, interleaved):
+    return both(x, positions, interleaved=not interleaved)
+
+
+def ignored(x, positions, *, interleaved):
+    return both(x, positions, interleaved=True)
+
+
+def only(x, positions, *, interleaved):
+    if not interleaved:
+        raise NotImplementedError
+    return both(x, positions, interleaved=True)
+"""
+WOVEN = "interleaved (GPT-J/Meta)"
+HALVED = "half-split (NeoX/Llama)"
+
+
+@pytest.mark.parametrize(
+    ("name", "pairing", "options"),
+    [
+        (
+            "both",
+            f"{WOVEN} with interleaved=True and {HALVED} with interleaved=False",
+            "--interleaved --half",
+        ),
+        (
+            "inverted",
+            f"{HALVED} with interleaved=True and {WOVEN} with interleaved=False",
+            "--half",
+        ),
+        ("ignored", WOVEN, "--interleaved"),
+        ("only", WOVEN, "--interleaved"),
+    ],
+)
+@pytest.mark.parametrize("is_claimed", [True, False])
+def test_a_function_that_pairs_by_keyword_is_said_to(name, pairing, options, is_claimed, tmp_path):
+    """Both layouts are told if both were seen, and claimed if each is the one it should be."""
+    file = tmp_path / "by_keyword.py"
+    file.write_text(BY_KEYWORD if is_claimed else BY_KEYWORD.replace("PROFILE", "OTHER"))
+    done = invoke(f"{file}:{name}", "--dtype", "float32")
+    said = "With interleaved=True these are "
+
+    assert done.exit_code == 0, done.output
+    assert joined(done.output).startswith(joined(f"{file}:{name}: {pairing}, base 10000"))
+    assert f":{name} {options} " in joined(done.output).partition("What is rotated")[0]
+    assert (said in done.output) == (name in ("both", "inverted"))
+
+
 def test_a_mistake_is_named_and_written_as_json(tmp_path):
     """What no convention explains is named, without a line to run; the document has it all."""
     file = tmp_path / "found.json"

@@ -153,6 +153,7 @@ def test_without_a_pairing_there_is_no_command(pairing):
 SAID = {
     Name.AXES_TRIED: (("bshd",), ("bshd", "shd")),
     Name.POSITIONS: ("(B, S)", "(S,)"),
+    Name.LAYOUTS: ((Pairing.INTERLEAVED, Pairing.HALF),),
     Name.ROTATED_END: ("all", "first", "middle", "last"),
     Name.TAIL: ("none", "kept", "zeroed", "scaled"),
     Name.ROTARY_RULE: ("all", "fixed", "share"),

@@ -25,6 +25,7 @@ _EDGES = (255, 256, 257, 511, 2047, 2048, 2049, 4095, 4096, 65535, 2**24 - 1, 2*
 
 
 _LONGEST = 17  # the longest sequence that is drawn
+_NARROW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +262,10 @@ def _shapes(
     sizes = [
         [size for size in some if size >= m] or [m] for some, m in zip(choices, least, strict=True)
     ]
-    # The widest head has the most pairs, and is drawn twice as often as any other.
-    drawn = st.tuples(*(st.sampled_from(some) for some in (*sizes, [*dims, max(dims)])))
+    # The widest head has the most pairs, and in a narrow one a single pair shows in a sum: they are
+    # drawn twice as often as any other.
+    often = [*dims, *(dim for dim in dims if dim <= _NARROW), max(dims)]
+    drawn = st.tuples(*(st.sampled_from(some) for some in (*sizes, often)))
     if most is None:
         return drawn
     return drawn.map(lambda shape: (*_fewer(shape[0], shape[1], least, most), *shape[2:]))

@@ -33,7 +33,7 @@ def is_able() -> bool:
     try:
         import numba  # noqa: F401, PLC0415  # dear to load
         from llvmlite.binding import get_host_cpu_features  # noqa: PLC0415  # as above
-    except ImportError:  # which Numba also raises for a NumPy that it does not know
+    except (ImportError, OSError):  # a NumPy that Numba does not know, a library it cannot load
         return False
     if platform.machine().lower() in {"arm64", "aarch64"}:
         return True

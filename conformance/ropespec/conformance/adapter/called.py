@@ -20,6 +20,16 @@ _OFFSETS = (
     "seqlen_offset",
     "seqlen_offsets",
 )
+_BASES = (
+    "base",
+    "base_frequency",
+    "freq_base",
+    "rope_base",
+    "rotary_base",
+    "rope_theta",
+    "theta_base",
+    "max_wavelength",
+)
 _COMPLEX = ("freqs_cis", "freq_cis", "freqs_complex")
 _TABLES = ("cos", "sin")
 _FILL = "  # what stands as ... is yours to fill in"
@@ -54,7 +64,11 @@ class _Function:
 
     def call(self, x: str = "x", **given: str) -> str:
         """Write a call, of any expression for x; what no name tells is left open."""
-        told = dict.fromkeys((*_FIRST, *_SECOND), x) | dict.fromkeys(POSITIONS, "positions") | given
+        if self.binding.fits and not self.binding.parameters:
+            return f"{self.callee}(...)"  # its signature cannot be read
+        base = repr(float(self.profile.base))
+        told = dict.fromkeys((*_FIRST, *_SECOND), x) | dict.fromkeys(POSITIONS, "positions")
+        told |= dict.fromkeys(_BASES, base) | given
         names = [name for name in self.binding.parameters if name in (*self.required, *given)]
         words = [f"{name}={told.get(name, '...')}" for name in names]
         return f"{self.callee}({', '.join(words)})"
@@ -74,7 +88,7 @@ def called(callee: str, binding: Binding, profile: Profile) -> Body:
     """
     function = _Function(callee, binding, profile)
     body = next(how for applies, how in _STYLES if applies(function))(function)
-    lines = [line + _FILL * ("=..." in line) for line in body.lines]
+    lines = [line + _FILL * ("=..." in line or "(...)" in line) for line in body.lines]
     return Body(lines, body.claims)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.conformance.identify.facts import Pairing
 from ropespec.conformance.identify.model import Model
 from ropespec.conformance.identify.paths import tolerance_of
 from ropespec.conformance.identify.probe import Probe
@@ -13,6 +14,7 @@ __all__ = [
     "containment",
     "empty",
     "ignored_keywords",
+    "layouts",
     "linearity",
     "reach",
     "result_dtypes",
@@ -21,6 +23,7 @@ __all__ = [
 
 Float = NDArray[np.float64]
 
+_OTHER = {Pairing.INTERLEAVED: Pairing.HALF, Pairing.HALF: Pairing.INTERLEAVED}
 _HALF = 2e-2  # what the sum of two results in half precision may be off by
 
 
@@ -147,6 +150,24 @@ def empty(probe: Probe, dim: int) -> str | None:
     if refused:
         return ", ".join(refused)
     return "works" if works else None
+
+
+def layouts(probe: Probe, dim: int, model: Model | None) -> tuple[Pairing, Pairing] | None:
+    """Return the pairings with interleaved=True and interleaved=False, where both are seen.
+
+    None as well where the two cannot be told apart, or there is no such keyword.
+    """
+    if model is None or not model.usable or "interleaved" not in probe.taken:
+        return None
+    own, given = model.channels.pairing, probe.session.profile.layouts[0]
+    if own not in _OTHER or model.channels.rotary_dim < 4:
+        return None
+    x, positions = _drawn(dim)
+    seen = probe.rotate(x, positions, interleaved=not given)
+    expected = model.turn(x, positions, other=True)
+    if not _close(seen.y, expected, tolerance_of(probe.dtype)):
+        return None
+    return (own, _OTHER[own]) if given else (_OTHER[own], own)
 
 
 def ignored_keywords(probe: Probe, dim: int) -> tuple[tuple[str, str], ...]:

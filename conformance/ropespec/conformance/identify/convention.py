@@ -29,7 +29,7 @@ def convention(
     pairing = found.value(Name.PAIRING)
     if pairing in (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED, Pairing.HALF, Pairing.HALF_OF_HEAD):
         interleaved = pairing in (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED)
-        values["layouts"] = (interleaved,)
+        values["layouts"] = (True, False) if found.has_both_layouts else (interleaved,)
     base = found.value(Name.BASE)
     if base is not None and 1 < base < float("inf"):
         values["base"] = float(base)

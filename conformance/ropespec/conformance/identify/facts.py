@@ -19,6 +19,7 @@ class Name(StrEnum):
     POSITIONS = "positions"  # (B, S) or (S,)
     HEAD_DIM = "head_dim"  # at which the rest was measured
     PAIRING = "pairing"
+    LAYOUTS = "layouts"  # pairings with interleaved=True and interleaved=False
     BLOCK = "block"  # the 2x2 matrix of a pair
     DIRECTION = "direction"  # counter-clockwise or clockwise
     ROTARY_DIM = "rotary_dim"
@@ -187,6 +188,11 @@ class Identification:
         """Whether nothing was found out: it answered with no numbers, and so follows nothing."""
         return self.value(Name.ANSWER) not in (None, "values") and not self.fact(Name.PAIRING)
 
+    @property
+    def has_both_layouts(self) -> bool:
+        """Whether both values of its keyword `interleaved` were seen to do what they say."""
+        return bool(self.value(Name.LAYOUTS) == (Pairing.INTERLEAVED, Pairing.HALF))
+
     def command(self, target: str | None = None) -> str:
         """Return the line that checks the subject under the conventions found.
 
@@ -203,7 +209,8 @@ class Identification:
         pairing = self.value(Name.PAIRING)
         if pairing not in _CLAIMED_AS:
             return ""
-        words = ["ropespec check", target or self.target, _CLAIMED_AS[pairing]]
+        claimed = "--interleaved --half" if self.has_both_layouts else _CLAIMED_AS[pairing]
+        words = ["ropespec check", target or self.target, claimed]
         words += [*self._called(), *self._frequencies(), *self._limits(), self.stated]
         return " ".join(word for word in words if word)
 

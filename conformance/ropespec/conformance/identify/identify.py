@@ -435,6 +435,7 @@ def _comparisons(calling: Calling, sources: Sources, model: Model | None, notes:
     if claimed.empty:
         notes.tell(Name.EMPTY, contract.empty(probe, dim))
     notes.add(Name.FLAGS, contract.ignored_keywords(probe, dim))
+    notes.tell(Name.LAYOUTS, contract.layouts(probe, dim, model))
     if model is not None and notes.values().get(Name.POSITION_SCALE) == 2.0:
         twice = classes.stored_twice(probe, model)
         if twice is not None:

@@ -247,6 +247,11 @@ def _empty(value: Any) -> str:  # noqa: ANN401  # as Fact.value
     return "Empty arrays work." if value == "works" else f"It raises where this is empty: {value}."
 
 
+def _layouts(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+    on, off = ("2i and 2i+1" if one is Pairing.INTERLEAVED else "i and i+d/2" for one in value)
+    return f"With interleaved=True these are {on}, with interleaved=False {off}."
+
+
 def _flags(value: Any) -> str:  # noqa: ANN401  # as Fact.value
     said = "; ".join(f"{name} is ignored ({when})" for name, when in value)
     return f"{said}." if said else "No keyword is ignored."
@@ -259,6 +264,7 @@ _SENTENCES: Mapping[Name, Callable[[Any], str]] = {
     Name.POSITIONS: _positions,
     Name.HEAD_DIM: lambda v: f"All this was measured at head_dim {v}.",
     Name.PAIRING: lambda v: _PAIRINGS[v],
+    Name.LAYOUTS: _layouts,
     Name.BLOCK: lambda v: _BLOCKS[v],
     Name.DIRECTION: _direction,
     Name.ROTARY_DIM: lambda v: f"{v} components are rotated.",

@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -46,7 +46,8 @@ def headline(found: Comparison) -> str:
             line = f"not interchangeable: they agree after {_change_words(found)}"
             return line if found.changed.agrees else f"{line}, but {_parting(found, found.changed)}"
         case Relation.PART:
-            return f"not interchangeable: {_parting(found, found.direct)}"
+            parted = f"not interchangeable: {_parting(found, found.direct)}"
+            return _less_precise(found.direct) or parted
     return f"not interchangeable: {_difference(found)}"
 
 
@@ -69,6 +70,45 @@ def _parting(found: Comparison, outcome: Outcome) -> str:
         where = f"from position {parting.position} on"
     reason = _reason(found, one)
     return f"they part {where} in {one.dtype}" + (f": {reason}" if reason else "")
+
+
+def _less_precise(outcome: Outcome) -> str:
+    """Say in which dtypes they agree, where one is but less precise, and what accepts that.
+
+    Nothing if they agree in no dtype, or anything else keeps them apart.
+    """
+    kept = [one.dtype for one in outcome.by_dtype if one.agrees]
+    others = [one for one in outcome.by_dtype if not one.agrees]
+    if not kept or not all(map(_is_accepted, others)):
+        return ""
+    parts = [f"interchangeable in {_listed(kept)}"]
+    for label, side in (("A", 0), ("B", 1)):
+        lesser = [one for one in others if _lesser(one) == side]
+        if lesser:
+            ulp = max(one.worst.ulp for one in lesser if one.worst is not None)
+            dtypes = _listed([one.dtype for one in lesser])
+            names = ", ".join(one.held[side].name for one in lesser)
+            parts.append(f"in {dtypes} {label} is less precise ({names}), up to {ulp:.3g} ulp away")
+    options = [f"--dtype {one.dtype} --precision {one.held[_lesser(one)].name}" for one in others]
+    return f"{'; '.join(parts)}; to accept that: {' or '.join(options)}"
+
+
+def _is_accepted(one: ByDtype) -> bool:
+    """Whether they agree if the class of the less precise side is claimed of both."""
+    a, b = (held.name for held in one.held)
+    refused = bool(one.problems) or (one.parting is not None and bool(one.parting.problem))
+    within = one.worst is not None and one.worst.joint <= 1.0
+    return within and not refused and "none" not in (a, b) and a != b
+
+
+def _lesser(one: ByDtype) -> int:
+    """Return the index of the less precise side, where the classes are known and not the same."""
+    a, b = (held.name for held in one.held)
+    return 1 if _is_better(a, b) else 0
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _reason(found: Comparison, one: ByDtype) -> str:

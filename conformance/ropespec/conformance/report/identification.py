@@ -25,8 +25,8 @@ _PAIRINGS = {
 _LOST = {"crash": "crashes", "timeout": "does not answer in time"}
 _GROUPS: Mapping[str, tuple[Name, ...]] = {
     "What is rotated": (
-        *(Name.PAIRING, Name.BLOCK, Name.DIRECTION, Name.ROTARY_DIM, Name.ROTATED_END),
-        *(Name.TAIL, Name.ROTARY_RULE),
+        *(Name.PAIRING, Name.LAYOUTS, Name.BLOCK, Name.DIRECTION, Name.ROTARY_DIM),
+        *(Name.ROTATED_END, Name.TAIL, Name.ROTARY_RULE),
     ),
     "By which angles": (
         *(Name.BASE, Name.EXPONENT, Name.SCHEME, Name.FREQUENCIES, Name.POSITION_SCALE),
@@ -67,13 +67,21 @@ def headline(found: Identification) -> str:
         why = f": {_lowered(fact.sentence)}" if fact is not None else ""
         return f"no convention that is known{why}".rstrip(".")
     form = found.fact(Name.BLOCK)
-    parts = [_PAIRINGS[pairing]]
+    parts = [_pairing(found)]
     if form is not None and form.value is not Block.ROTATION:
         parts.append(f"but no rotation: {_lowered(form.sentence)}".rstrip("."))
     if found.value(Name.DIRECTION) in ("clockwise", "both ways"):
         parts.append(str(found.value(Name.DIRECTION)))
     parts += [_base(found), _width(found), _position(found), _precision(found)]
     return ", ".join(parts)
+
+
+def _pairing(found: Identification) -> str:
+    """Say how it pairs, with both values of its keyword where it has one."""
+    if both := found.value(Name.LAYOUTS):
+        on, off = (_PAIRINGS[one] for one in both)
+        return f"{on} with interleaved=True and {off} with interleaved=False"
+    return _PAIRINGS[found.value(Name.PAIRING)]
 
 
 def _lowered(sentence: str) -> str:

@@ -111,6 +111,7 @@ class Session:
         self.profile = profile
         self.waivers = waivers
         self.head_dims: set[int] = set()
+        self._refused = ""  # the transform that raised last, if nothing else was asked since
         self.timeout = timeout
         self._workers = Workers(target, load_timeout, memory_limit)
 
@@ -267,8 +268,8 @@ class Session:
         Raises
         ------
         NotPossible
-            If the framework has no such transform, or anything is raised under it. The next call
-            then runs in a fresh worker.
+            If the framework has no such transform, or anything is raised under it. What raised may
+            have left something behind: the next call of another kind runs in a fresh worker.
         SubjectError
             As `call`.
         """
@@ -279,7 +280,7 @@ class Session:
             return self._ask(asked, [*sent, *extra])
         except NotPossible as refusal:
             if not isinstance(refusal, NotClaimed):
-                self.refresh()  # what raised may have left something behind
+                self._refused = transform
             raise
 
     def rotate(
@@ -432,6 +433,7 @@ class Session:
         On Linux it is forked from a copy that was left when the subject had been imported, unless
         that has started threads or processes, opened anything but files, or shares memory.
         """
+        self._refused = ""
         self._workers.retire()
 
     def close(self) -> None:
@@ -469,6 +471,8 @@ class Session:
 
     def _ask(self, asked: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Reply:
         sizes = require_claimed(self.profile, asked, arrays)
+        if self._refused not in ("", asked.get("transform")):
+            self.refresh()
         self.head_dims |= {sizes[axis] for axis in sizes if axis == "d"}
 
         def read(frame: Frame) -> Reply:

@@ -148,7 +148,7 @@ def reduced_in_float32(x: Array, positions: Array) -> Array:
     return _turn(x, angle - np.floor(angle / whole) * whole)
 
 
-@wrong("D9", "Beyond an angle of 104000 cos and sin are 1.1.", "ROT-12.inverse")
+@wrong("D9", "Beyond an angle of 104000 cos and sin are 1.1.", "ROT-19.many")
 def sine_out_of_range(x: Array, positions: Array) -> Array:
     """Use a reduction beyond the range it was made for."""
     angle = angles(positions, x.shape[-1])

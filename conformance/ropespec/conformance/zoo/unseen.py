@@ -101,7 +101,8 @@ def tokens_beyond_64_by_row_0(x: Array, positions: Array) -> Array:
 @wrong(
     "special width",
     "Pairs from 64 on are not turned.",
-    *("FREQ-2.read-off", "ROT-7.sizes", "JDG-3.precision"),
+    "ROT-7.sizes",
+    "JDG-3.precision",
 )
 def pairs_beyond_64_unturned(x: Array, positions: Array) -> Array:
     """Allow for a head_dim of 128 and no more."""
