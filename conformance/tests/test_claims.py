@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from ropespec import reference
 from ropespec.conformance.cli.options import claims_of, profile_options
+from ropespec.conformance.compare import Side
+from ropespec.conformance.identify import Identification
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.profile import CLAIMS, Profile
 from ropespec.conformance.report.advice import command
@@ -187,3 +190,18 @@ def test_what_raises_under_a_transform_leaves_nothing_behind():
             )
         assert np.array_equal(session.rotate(x, positions).y, before)
         assert session.restarts > 0
+
+
+def test_a_comparison_is_made_in_parts_that_are_claimed():
+    """What has more tokens comes back whole, and as one dtype."""
+    entry = ENTRIES["at_most_64_tokens"]
+    x = np.random.default_rng(3).standard_normal((3, 70, 2, 8)).astype(np.float32)
+    positions = np.arange(210).reshape(3, 70)
+    with Session(load(entry.target), entry.profile) as session:
+        nothing = Identification(session.target, (), 0, 0.0)
+        side = Side("A", session, {}, nothing, None, entry.profile)
+        y, dtype = side.rotate(x, positions, {})
+
+    assert dtype == "float32"
+    expected = reference.apply_rotary(x, positions, interleaved=False)
+    assert np.allclose(y, expected, atol=1e-4)
