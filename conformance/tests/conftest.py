@@ -93,6 +93,9 @@ class InProcess:
         y = from_subject(reply.values[0], self.profile) if fits else reply.values[0]
         return Rotated(y, fits, reply)
 
+    def refresh(self) -> None:
+        """Forget nothing: what a function of this process keeps stays."""
+
     def rotate_refilled(
         self,
         before: tuple[np.ndarray, np.ndarray],

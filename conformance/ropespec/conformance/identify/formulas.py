@@ -18,7 +18,9 @@ __all__ = ["ASKED", "Asked", "Forms"]
 Float = NDArray[Any]
 Forms = Mapping[str, Callable[[], Any]]
 
-_PLACES = np.array([0, 1, 4, 2, 9])
+
+def _places(draw: int) -> Float:
+    return np.random.default_rng([83, draw]).permutation([0, 1, 4, 2, 9 + draw])
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +42,20 @@ class Asked:
     forms: Forms
 
 
-def _x(*shape: int, seed: int = 71) -> Float:
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+def _x(*shape: int, draw: int, seed: int = 71) -> Float:
+    return np.random.default_rng([seed, draw]).standard_normal(shape).astype(np.float32)
 
 
 def _other_base(base: float) -> float:
     return 10000.0 if base != 10000.0 else 500000.0
 
 
-def _rotation(function: Callable[..., Any]) -> Callable[[bool, float], Asked]:
+def _rotation(function: Callable[..., Any]) -> Callable[[bool, float, int], Asked]:
     """Return the forms of a rotation f(x, positions, ...)."""
 
-    def ask(interleaved: bool, base: float) -> Asked:  # a table of functions
-        x = _x(2, 5, 3, 16)
-        where = np.broadcast_to(_PLACES, (2, 5)).copy()
+    def ask(interleaved: bool, base: float, draw: int) -> Asked:  # a table of functions
+        x = _x(2, 5, 3, 16, draw=draw)
+        where = np.broadcast_to(_places(draw), (2, 5)).copy()
         layout = {} if function is reference.apply_rotary_complex else {"interleaved": interleaved}
 
         def turned(p: Float, b: float = base, *, flip: bool = False) -> Any:  # noqa: ANN401  # an array
@@ -78,10 +80,10 @@ def _rotation(function: Callable[..., Any]) -> Callable[[bool, float], Asked]:
     return ask
 
 
-def _tables(interleaved: bool, base: float) -> Asked:  # a table of functions
+def _tables(interleaved: bool, base: float, draw: int) -> Asked:  # a table of functions
     """Return the forms of a rotation by tables of any angles, which carry a factor."""
-    x = _x(2, 5, 3, 16)
-    angle = _x(2, 5, 6, seed=79)
+    x = _x(2, 5, 3, 16, draw=draw)
+    angle = _x(2, 5, 6, seed=79, draw=draw)
     cos, sin = 1.5 * np.cos(angle), 1.5 * np.sin(angle)
 
     def turned(c: Float, s: Float, *, flip: bool = False) -> Any:  # noqa: ANN401  # an array
@@ -106,25 +108,25 @@ def _tables(interleaved: bool, base: float) -> Asked:  # a table of functions
     )
 
 
-def _matrix(interleaved: bool, base: float) -> Asked:  # a table of functions
+def _matrix(interleaved: bool, base: float, draw: int) -> Asked:  # a table of functions
     def dense(p: Float, b: float = base, *, flip: bool = False) -> Any:  # noqa: ANN401  # an array
         return reference.rotation_matrix(p, 16, interleaved=interleaved != flip, base=b)
 
     return Asked(
-        (_PLACES, 16),
+        (_places(draw), 16),
         {"interleaved": interleaved, "base": base},
         {
-            "right": lambda: dense(_PLACES),
-            "opposite": lambda: dense(-_PLACES),
-            "from 1": lambda: dense(_PLACES + 1),
-            "base": lambda: dense(_PLACES, _other_base(base)),
-            "other pairing": lambda: dense(_PLACES, flip=True),
+            "right": lambda: dense(_places(draw)),
+            "opposite": lambda: dense(-_places(draw)),
+            "from 1": lambda: dense(_places(draw) + 1),
+            "base": lambda: dense(_places(draw), _other_base(base)),
+            "other pairing": lambda: dense(_places(draw), flip=True),
         },
     )
 
 
-def _score(interleaved: bool, base: float) -> Asked:  # a table of functions
-    q, k = _x(5, 16), _x(5, 16, seed=73)
+def _score(interleaved: bool, base: float, draw: int) -> Asked:  # a table of functions
+    q, k = _x(5, 16, draw=draw), _x(5, 16, seed=73, draw=draw)
     offset = np.array([0, 3, -2, 7, 1])
 
     def made(n: Float, b: float = base, *, flip: bool = False) -> Any:  # noqa: ANN401  # an array
@@ -144,8 +146,8 @@ def _score(interleaved: bool, base: float) -> Asked:  # a table of functions
     )
 
 
-def _to_complex(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the others
-    x = _x(3, 16)
+def _to_complex(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
+    x = _x(3, 16, draw=draw)
     return Asked(
         (x,),
         {},
@@ -157,8 +159,8 @@ def _to_complex(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as 
     )
 
 
-def _from_complex(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the others
-    z = _x(3, 8) + 1j * _x(3, 8, seed=73)
+def _from_complex(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
+    z = _x(3, 8, draw=draw) + 1j * _x(3, 8, seed=73, draw=draw)
     return Asked(
         (z.astype(np.complex64),),
         {},
@@ -170,7 +172,7 @@ def _from_complex(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # a
     )
 
 
-def _embedding_table(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the others
+def _embedding_table(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
     pe = reference.sinusoidal_position_embedding(2, 3, 6, 16, None)
     later = reference.sinusoidal_position_embedding(2, 3, 7, 16, None)[:, :, 1:]
     s, c = pe[..., 0::2], pe[..., 1::2]
@@ -186,8 +188,8 @@ def _embedding_table(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  
     )
 
 
-def _rope(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the others
-    q, k = _x(2, 3, 6, 16), _x(2, 3, 6, 16, seed=73)
+def _rope(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
+    q, k = _x(2, 3, 6, 16, draw=draw), _x(2, 3, 6, 16, seed=73, draw=draw)
 
     def turned(x: Float, factor: int = 1, start: int = 0) -> Any:  # noqa: ANN401  # an array
         where = factor * np.arange(6) + start
@@ -215,7 +217,7 @@ def _rope(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the ot
     )
 
 
-def _cis(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the others
+def _cis(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
     def made(start: int = 0) -> Any:  # noqa: ANN401  # an array
         return reference.precompute_freqs_cis(16, 6 + start)[start:]
 
@@ -231,9 +233,9 @@ def _cis(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the oth
     )
 
 
-def _broadcast(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the others
+def _broadcast(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
     cis = reference.precompute_freqs_cis(16, 6).astype(np.complex64)
-    x = (_x(2, 6, 3, 8) + 0j).astype(np.complex64)
+    x = (_x(2, 6, 3, 8, draw=draw) + 0j).astype(np.complex64)
     return Asked(
         (cis, x),
         {},
@@ -244,8 +246,8 @@ def _broadcast(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as t
     )
 
 
-def _emb(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the others
-    q, k = _x(2, 6, 3, 16), _x(2, 6, 3, 16, seed=73)
+def _emb(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
+    q, k = _x(2, 6, 3, 16, draw=draw), _x(2, 6, 3, 16, seed=73, draw=draw)
     cis = reference.precompute_freqs_cis(16, 6).astype(np.complex64)
 
     def turned(turn: Float) -> Any:  # noqa: ANN401  # two arrays
@@ -262,7 +264,7 @@ def _emb(interleaved: bool, base: float) -> Asked:  # noqa: ARG001  # as the oth
     )
 
 
-ASKED: dict[str, Callable[[bool, float], Asked]] = {
+ASKED: dict[str, Callable[[bool, float, int], Asked]] = {
     "rotation_matrix": _matrix,
     "apply_rotary_cos_sin": _tables,
     "apply_rotary_dense": _rotation(reference.apply_rotary_dense),
@@ -276,4 +278,4 @@ ASKED: dict[str, Callable[[bool, float], Asked]] = {
     "reshape_for_broadcast": _broadcast,
     "apply_rotary_emb": _emb,
 }
-"""What to ask of each function, for a layout and a base."""
+"""What to ask of each function, for a layout, a base and a draw of numbers."""

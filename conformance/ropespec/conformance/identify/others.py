@@ -25,15 +25,22 @@ Forms = Mapping[str, Callable[[], Float]]
 
 _TOLERANCE = 2e-3
 _DIM = 16
-_PLACES = np.arange(12)
-_ASKED_AT = np.array([[1, 4, 2, 9, 30]] * 2)
 
 
-def find_others(session: Session) -> tuple[tuple[str, str], ...]:
+def _places(draw: int) -> NDArray[np.int64]:
+    return np.arange(12) * (1 + draw % 3)
+
+
+def _asked_at(draw: int) -> NDArray[np.int64]:
+    row = np.random.default_rng([97, draw]).permutation([1, 4, 2, 9, 30 + draw])
+    return np.stack([row, row])
+
+
+def find_others(session: Session, draw: int = 0) -> tuple[tuple[str, str], ...]:
     """Return (function, mistake) for each offered function that computes a known wrong formula.
 
-    Functions that are right, or wrong in a way that is not known, are left out; `unknown` stands
-    for a result that fits no formula.
+    Each is asked once, with numbers of its own for each draw. Functions that are right, or wrong
+    in a way that is not known, are left out; `unknown` stands for a result that fits no formula.
     """
     base = float(session.profile.base)
     found = []
@@ -47,8 +54,8 @@ def find_others(session: Session) -> tuple[tuple[str, str], ...]:
         ("attention", _attention),
     ):
         if name in session.offers:
-            found.append((name, judge(session, name, base)))
-    found += [(name, _asked(session, name, base)) for name in ASKED if name in session.offers]
+            found.append((name, judge(session, name, base, draw)))
+    found += [(name, _asked(session, name, base, draw)) for name in ASKED if name in session.offers]
     return tuple((name, word) for name, word in _together(dict(found)) if word not in _NOTHING)
 
 
@@ -67,9 +74,9 @@ def _together(words: dict[str, str]) -> list[tuple[str, str]]:
     return list(words.items())
 
 
-def _asked(session: Session, name: str, base: float) -> str:
+def _asked(session: Session, name: str, base: float, draw: int) -> str:
     """Compare a function with the reference under changed arguments."""
-    asked = ASKED[name](session.profile.layouts[0], base)
+    asked = ASKED[name](session.profile.layouts[0], base, draw)
     got = _call(session, name, asked.arrays, asked.keywords)
     if not got:
         return ""
@@ -130,39 +137,40 @@ def _theta(base: float, dim: int = _DIM) -> Float:
     return np.asarray(base ** (-np.arange(0, dim, 2) / dim))
 
 
-def _inv_freq(session: Session, name: str, base: float) -> str:
-    got = _call(session, name, (_DIM,), {"base": base})
+def _inv_freq(session: Session, name: str, base: float, draw: int) -> str:
+    dim = (16, 24, 32, 20)[draw % 4]
+    got = _call(session, name, (dim,), {"base": base})
     if not got:
         return ""
-    i = np.arange(_DIM // 2)
+    i = np.arange(dim // 2)
     forms: dict[str, Callable[[], Float]] = {
-        "right": lambda: _theta(base),
-        "base": lambda: _theta(10000.0 if base != 10000.0 else 500000.0),
-        "growing": lambda: 1 / _theta(base),
-        "exponent": lambda: base ** (-i / _DIM),
-        "exponent twice": lambda: base ** (-4 * i / _DIM),
-        "denominator": lambda: base ** (-2 * i / (_DIM - 2)),
-        "index from 1": lambda: base ** (-2 * (i + 1) / _DIM),
-        "reversed": lambda: _theta(base)[::-1],
+        "right": lambda: _theta(base, dim),
+        "base": lambda: _theta(10000.0 if base != 10000.0 else 500000.0, dim),
+        "growing": lambda: 1 / _theta(base, dim),
+        "exponent": lambda: base ** (-i / dim),
+        "exponent twice": lambda: base ** (-4 * i / dim),
+        "denominator": lambda: base ** (-2 * i / (dim - 2)),
+        "index from 1": lambda: base ** (-2 * (i + 1) / dim),
+        "reversed": lambda: _theta(base, dim)[::-1],
     }
     word = _match(np.log(np.abs(got[0]) + 1e-30), {k: _logged(v) for k, v in forms.items()})
-    if word == "right" and _ignores_base(session, name, (_DIM,), got[0]):
+    if word == "right" and _ignores_base(session, name, (dim,), got[0]):
         return "base"
-    if word == "unknown" and got[0].shape == (_DIM // 2,) and not 0.5 < got[0][0] < 2.0:
+    if word == "unknown" and got[0].shape == (dim // 2,) and not 0.5 < got[0][0] < 2.0:
         return "not initialised"
-    odd = _call(session, name, (_DIM + 1,), {"base": base})
-    return "odd width" if word == "right" and odd and len(odd[0]) > _DIM // 2 else word
+    odd = _call(session, name, (dim + 1,), {"base": base})
+    return "odd width" if word == "right" and odd and len(odd[0]) > dim // 2 else word
 
 
 def _logged(make: Callable[[], Float]) -> Callable[[], Float]:
     return lambda: np.asarray(np.log(make()))
 
 
-def _cos_sin(session: Session, name: str, base: float) -> str:
-    got = _call(session, name, (_PLACES, _DIM), {"base": base})
+def _cos_sin(session: Session, name: str, base: float, draw: int) -> str:
+    got = _call(session, name, (_places(draw), _DIM), {"base": base})
     if len(got) != 2:
         return ""
-    angle = _PLACES[:, None] * _theta(base)
+    angle = _places(draw)[:, None] * _theta(base)
     c, s = np.cos(angle), np.sin(angle)
     pair: dict[str, tuple[Float, ...]] = {
         "right": (c, s),
@@ -170,7 +178,7 @@ def _cos_sin(session: Session, name: str, base: float) -> str:
         "opposite": (c, -s),
         "from 1": (np.cos(angle + _theta(base)), np.sin(angle + _theta(base))),
     }
-    far = 100 * _PLACES
+    far = 100 * _places(draw)
     more = _call(session, name, (far, _DIM), {"base": base})
     wide = far[:, None] * _theta(base)
     for kind in ("float16", "bfloat16"):
@@ -189,15 +197,15 @@ def _stacked(parts: tuple[Float, ...]) -> Callable[[], Float]:
     return lambda: np.stack(parts)
 
 
-def _sinusoidal(session: Session, name: str, base: float) -> str:
-    got = _call(session, name, (_PLACES, _DIM), {"base": base})
+def _sinusoidal(session: Session, name: str, base: float, draw: int) -> str:
+    got = _call(session, name, (_places(draw), _DIM), {"base": base})
     if not got:
         return ""
 
     def woven(sin_exponent: Float, cos_exponent: Float, at: float = base, start: int = 0) -> Float:
-        p = (_PLACES + start)[:, None]
+        p = (_places(draw) + start)[:, None]
         parts = (np.sin(p * at**-sin_exponent), np.cos(p * at**-cos_exponent))
-        return np.stack(parts, axis=-1).reshape(len(_PLACES), _DIM)
+        return np.stack(parts, axis=-1).reshape(len(_places(draw)), _DIM)
 
     even = np.arange(0, _DIM, 2) / _DIM
     odd = np.arange(1, _DIM, 2) / _DIM
@@ -222,9 +230,9 @@ def _sinusoidal(session: Session, name: str, base: float) -> str:
         "own exponent each": lambda: woven(2 * even, 2 * odd, base),
     }
     word = _match(got[0], forms)
-    if word == "right" and _ignores_base(session, name, (_PLACES, _DIM), got[0]):
+    if word == "right" and _ignores_base(session, name, (_places(draw), _DIM), got[0]):
         return "base"
-    cut = _call(session, name, (_PLACES, _DIM + 1), {"base": base})
+    cut = _call(session, name, (_places(draw), _DIM + 1), {"base": base})
     return "odd width" if word == "right" and cut else word
 
 
@@ -253,11 +261,11 @@ def _turn(x: Float, positions: Float, base: float, *, interleaved: bool) -> Floa
     return from_pairs(a * c - b * s, b * c + a * s, x[..., dim:], interleaved=interleaved)
 
 
-def _projection(session: Session, name: str, base: float) -> str:
-    rng = np.random.default_rng(61)
+def _projection(session: Session, name: str, base: float, draw: int) -> str:
+    rng = np.random.default_rng([61, draw])
     x = rng.standard_normal((2, 5, 6)).astype(np.float32)
     weight = rng.standard_normal((3, _DIM, 6)).astype(np.float32)
-    positions = np.array([[1, 4, 2, 9, 30]] * 2)
+    positions = _asked_at(draw)
     layout = session.profile.layouts[0]
     where = positions[0] if session.profile.shared_positions else positions
     arrays = (x, weight) if name == "project_value" else (x, where, weight)
@@ -283,11 +291,11 @@ def _projection(session: Session, name: str, base: float) -> str:
     return "right" if word == expected else word
 
 
-def _attention(session: Session, name: str, base: float) -> str:
-    rng = np.random.default_rng(67)
+def _attention(session: Session, name: str, base: float, draw: int) -> str:
+    rng = np.random.default_rng([67, draw])
     shape = (2, 5, 2, _DIM)
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for _ in range(3))
-    positions = _ASKED_AT
+    positions = _asked_at(draw)
     layout = session.profile.layouts[0]
     where = positions[0] if session.profile.shared_positions else positions
     mask = np.tril(np.ones((5, 5), dtype=bool))
@@ -313,19 +321,21 @@ def _attention(session: Session, name: str, base: float) -> str:
     whole, with_empty = words
     if whole == "right" and with_empty != "right":
         return "empty row" if with_empty == "unknown" else with_empty
-    return _grouped(session, name, base, turn) or whole if whole in ("right", "unknown") else whole
+    if whole not in ("right", "unknown"):
+        return whole
+    return _grouped(session, name, base, turn, draw) or whole
 
 
-def _grouped(session: Session, name: str, base: float, turn: Turn) -> str:
+def _grouped(session: Session, name: str, base: float, turn: Turn, draw: int) -> str:
     """Ask for six heads of q on two of k and v, and for values half as wide.
 
     Returns a known mistake, or nothing.
     """
-    rng = np.random.default_rng(71)
+    rng = np.random.default_rng([71, draw])
     shapes = ((2, 5, 6, _DIM), (2, 5, 2, _DIM), (2, 5, 2, _DIM // 2))
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
     mask = np.tril(np.ones((5, 5), dtype=bool))
-    where = _ASKED_AT[0] if session.profile.shared_positions else _ASKED_AT
+    where = _asked_at(draw)[0] if session.profile.shared_positions else _asked_at(draw)
     keywords = {
         "query_positions": where,
         "key_positions": where,

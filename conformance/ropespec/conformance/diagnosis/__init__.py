@@ -1,0 +1,1 @@
+"""Diagnosis by reproduction: what fails is measured, run as a program, and only then named."""

@@ -1,0 +1,313 @@
+"""What was found, run beside the subject on fresh calls; only what agrees is kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.ask import Asker
+from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.seen import Seen, agree, telling
+from ropespec.conformance.diagnosis.where import ALL, Atom, Where, conditions
+from ropespec.conformance.mistakes.chain import Chain, Made, run
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.given import Array, Given
+
+__all__ = ["Confirmed", "Explanation", "confirmed", "located"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A choice and where it is made."""
+
+    choice: Choice
+    where: Where
+
+    def chain(self, right: Chain) -> Chain:
+        """Return the chain of it, where it applies."""
+        return self.choice.chain(right)
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """An explanation and how much of the fresh calls it explains."""
+
+    explanation: Explanation
+    elements: int
+    of: int
+    calls: int
+
+
+def expected(explanation: Explanation, seen: Seen) -> Made:
+    """Return what a call should come to."""
+    other = run(explanation.choice.chain(seen.right), seen.given)
+    here = explanation.where.mask(seen.given)
+    if other.y.shape != here.shape:
+        return seen.made
+    return Made(
+        np.where(here, other.y, seen.made.y), np.where(here, other.allowed, seen.made.allowed)
+    )
+
+
+def located(choice: Choice, seen: Sequence[Seen], *, history: bool = False) -> list[Where]:
+    """Return where a choice is made: wherever it alone explains, and nowhere it is refuted."""
+    givens, yes, no = list[Given](), list[Array](), list[Array]()
+    for one in sorted(seen, key=lambda one: not one.is_wrong):
+        try:
+            other = run(choice.chain(one.right), one.given)
+        except (ValueError, IndexError):
+            continue
+        by_it = agree(one.y, other) if other.y.shape == one.y.shape else np.zeros_like(one.wrong)
+        if other.y.shape != one.y.shape:
+            return []
+        differs = ~agree(other.y, Made(one.made.y, one.made.allowed + other.allowed))
+        if choice.free and np.isnan(other.y).any():
+            continue
+        if (one.wrong & ~by_it).any():
+            return []
+        givens.append(one.given)
+        yes.append(one.wrong)
+        no.append(~one.wrong & ~by_it & differs)
+    found = conditions(givens, yes, no, history=history)
+    if choice.stage in ("pairing", "call", "store", "tail"):
+        return [one for one in found if not one.of_components]
+    return found
+
+
+def explains(explanation: Explanation, seen: Seen) -> tuple[int, int]:
+    """Count the components that an explanation explains, and all that tell anything."""
+    try:
+        made = expected(explanation, seen)
+    except (ValueError, IndexError):
+        return 0, seen.y.size
+    if explanation.choice.free and np.isnan(made.y).any():
+        return seen.y.size, seen.y.size  # nothing was measured there
+    same = agree(seen.y, made)
+    return int(same.sum()), same.size
+
+
+def confirmed(
+    asker: Asker, maker: Maker, right: Chain, explanation: Explanation, seed: int
+) -> tuple[Confirmed | None, list[Seen]]:
+    """Run an explanation beside the subject on fresh calls.
+
+    Returns
+    -------
+    tuple
+        What was confirmed, None if a call refutes it; and the calls.
+    """
+    fresh = list[Seen]()
+    elements = total = calls = 0
+    refuted, applied = False, 0
+    for given in _fresh(maker, explanation, seed):
+        answer = asker.ask(given)
+        if answer is None or answer.y is None:
+            continue
+        seen = Seen(answer, right)
+        fresh.append(seen)
+        got, of = explains(explanation, seen)
+        elements, total, calls = elements + got, total + of, calls + 1
+        refuted |= got < of
+        applied += int(telling(seen, expected(explanation, seen)).sum())
+    if refuted or applied < _LEAST:
+        return None, fresh
+    return Confirmed(explanation, elements, total, calls), fresh
+
+
+_LEAST = 4
+"""In how many components of fresh calls an explanation must differ from what is claimed."""
+
+
+def applies(explanation: Explanation, seen: Sequence[Seen]) -> bool:
+    """Whether it differs from what is claimed in calls enough to have been tried at all."""
+    return sum(int(telling(one, expected(explanation, one)).sum()) for one in seen) >= _LEAST
+
+
+def _fresh(maker: Maker, explanation: Explanation, seed: int) -> list[Given]:
+    """Make fresh calls of fresh shapes, and others on both sides of every limit."""
+    rng = np.random.default_rng([seed, 41])
+    compiled = maker.profile.array == "jax"
+    made = list[Given]()
+    patterns = ("scattered", "ragged", "from", "far", "packed", "gaps", "signs", "falling")
+    shapes = [(2, 5, 3), (1, 1, 1), (3, 8, 2)] if compiled else []
+    dims = maker.dims[: 2 if compiled else 6]
+    for k in range(8 if compiled else 20):
+        shape = tuple(int(n) for n in (rng.integers(1, 5), rng.integers(1, 20), rng.integers(1, 5)))
+        if k % 5 == 4:
+            shape = (int(rng.integers(1, 4)), 1, int(rng.integers(1, 4)))
+        shape = shapes[k % 3] if compiled else shape
+        dim = dims[0] if k % 2 else dims[int(rng.integers(len(dims)))]
+        dtype = maker.profile.dtypes[k % len(maker.profile.dtypes)]
+        pattern = patterns[k % len(patterns)]
+        made.append(maker.given(shape, pattern, seed + k, dim=dim, dtype=dtype))  # type: ignore[arg-type]
+    made += maker.flags(seed + 7)
+    made += [maker.given((2, 5, 2), "scattered", seed, values=of) for of in ("large", "tiny")]
+    if not compiled:
+        for atom in explanation.where.atoms:
+            made += _around(maker, atom, explanation.where, seed)
+    return made
+
+
+def _around(maker: Maker, atom: Atom, where: Where, seed: int) -> list[Given]:
+    """Make calls just below, at and just above a limit."""
+    values = [atom.value - 1, atom.value, atom.value + 1]
+    return [
+        given
+        for k, value in enumerate(values)
+        for given in with_feature(maker, atom.feature, value, where, seed + 60 + k)
+    ]
+
+
+_AXES = {"rows": 0, "tokens": 1, "heads": 2, "row": 0, "token": 1, "head": 2}
+_ENDS = {"last row": 0, "last token": 1, "last head": 2}
+_MOST = 200_000
+_MANY = 3_000
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """A call that is to have some features."""
+
+    shape: list[int]
+    dim: int
+    dtype: str | None = None
+    position: int | None = None
+    strided: bool = False
+    strided_positions: bool = False
+
+    def hold(self, atom: Atom, maker: Maker) -> None:
+        """Keep a condition beside the one that is varied."""
+        n = int(atom.value)
+        match atom.feature:
+            case "tokens" | "rows" | "heads":
+                self.shape[_AXES[atom.feature]] = n
+            case "token" | "row" | "head" if atom.op != "<=":
+                axis = _AXES[atom.feature]
+                self.shape[axis] = max(self.shape[axis], n + 2)
+            case "dtype":
+                self.dtype = ("float32", "float64", "float16", "bfloat16")[n]
+            case "dim" if n in maker.dims:
+                self.dim = n
+            case "strided":
+                self.strided = n == 1
+            case "strided positions":
+                self.strided_positions = n == 1
+
+    def vary(self, feature: str, n: int) -> None:
+        """Give a feature a value."""
+        if n > _MANY:
+            self.shape = [1, 1, 1]
+        if feature in ("tokens", "rows", "heads"):
+            self.shape[_AXES[feature]] = n
+        elif feature in _ENDS:
+            self.shape[_ENDS[feature]] = max(n, 1)
+        elif feature in _AXES:
+            self.shape[_AXES[feature]] = max(n + 2, 1)
+        elif feature in ("all places", "place"):
+            self.shape[:2] = [1, max(n, 1)]
+        elif feature in ("distance", "position", "farthest"):
+            self.position = n
+
+
+def with_feature(maker: Maker, feature: str, value: float, where: Where, seed: int) -> list[Given]:
+    """Make calls in which a feature has a value, as far as it can be chosen."""
+    if feature in ("dim", "pair"):
+        return [maker.given((2, 5, 2), "scattered", seed, dim=d) for d in maker.dims[:8]]
+    wanted = _Wanted([2, 5, 2], maker.dims[0])
+    for atom in where.atoms:
+        if atom.feature != feature:
+            wanted.hold(atom, maker)
+    wanted.vary(feature, int(value))
+    size = int(np.prod(wanted.shape))
+    if not 0 < size <= _MOST or abs(wanted.position or 0) > maker.profile.max_position:
+        return []
+    b, s, h = wanted.shape
+    given = maker.given(
+        (b, s, h),
+        "scattered" if wanted.position is None else np.full((b, s), wanted.position),
+        seed,
+        dim=min(maker.dims) if size > _MANY else wanted.dim,
+        dtype=wanted.dtype,
+    )
+    return [replace(given, strided=wanted.strided, strided_positions=wanted.strided_positions)]
+
+
+def refined(
+    asker: Asker, maker: Maker, right: Chain, explanation: Explanation, seen: Sequence[Seen]
+) -> Explanation:
+    """Bisect each limit of a condition between the last call without and the first call with."""
+    where = explanation.where
+    for atom in where.atoms:
+        if atom.op == "==" or atom.feature not in _BISECTED:
+            continue
+        limit = _limit(asker, maker, right, Explanation(explanation.choice, where), atom, seen)
+        atoms = tuple(replace(one, value=limit) if one is atom else one for one in where.atoms)
+        where = Where(atoms)
+    return Explanation(explanation.choice, where)
+
+
+_BISECTED = (
+    "tokens",
+    "rows",
+    "heads",
+    "distance",
+    "position",
+    "farthest",
+    "all places",
+    "token",
+    "row",
+    "head",
+    "place",
+)
+
+
+def _limit(
+    asker: Asker,
+    maker: Maker,
+    right: Chain,
+    explanation: Explanation,
+    atom: Atom,
+    seen: Sequence[Seen],
+) -> float:
+    """Return the exact limit of an atom."""
+    rest = Where(tuple(one for one in explanation.where.atoms if one is not atom))
+    inside, outside = atom.value, None
+    sign = 1 if atom.op == ">=" else -1
+    for one in seen:  # the nearest value at which only the right chain explains
+        other = run(explanation.choice.chain(right), one.given)
+        values = np.broadcast_to(ALL[atom.feature].of(one.given), one.y.shape)
+        refuted = rest.mask(one.given) & ~one.wrong & ~agree(one.y, other)
+        refuted &= sign * (values - inside) < 0
+        if refuted.any():
+            near = values[refuted].max() if sign > 0 else values[refuted].min()
+            if outside is None or sign * (near - outside) > 0:
+                outside = float(near)
+    if outside is None:
+        return float(inside)
+    for step in range(20):
+        if abs(inside - outside) <= 1:
+            break
+        middle = float(np.floor((inside + outside) / 2))
+        made = with_feature(maker, atom.feature, middle, explanation.where, 7000 + step)
+        if not made:
+            break
+        answer = asker.ask(made[0])
+        if answer is None or answer.y is None:
+            break
+        one = Seen(answer, right)
+        values = np.broadcast_to(ALL[atom.feature].of(one.given), one.y.shape)
+        at = values == middle
+        if (one.wrong & at).any():
+            inside = middle
+        else:
+            outside = middle
+    return float(inside)
+
+
+def differing(one: Explanation, other: Explanation, seen: Sequence[Seen]) -> bool:
+    """Whether two explanations say different things of any call."""
+    for call in seen:
+        left, right = expected(one, call), expected(other, call)
+        if not agree(left.y, right).all():
+            return True
+    return False

@@ -1,0 +1,248 @@
+"""Diagnosis: what fails is measured, reproduced on fresh calls, and only then named."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ropespec.conformance.case import Case
+from ropespec.conformance.diagnosis.ask import Asker
+from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.conduct import conduct, special
+from ropespec.conformance.diagnosis.functions import by_check, functions
+from ropespec.conformance.diagnosis.precision import coarser, measured
+from ropespec.conformance.diagnosis.rotation import Outcome, examine
+from ropespec.conformance.diagnosis.told import Told, fact, of_confirmed, unknown
+from ropespec.conformance.diagnosis.where import conditions
+from ropespec.conformance.mistakes.chain import RIGHT, Chain
+from ropespec.conformance.mistakes.given import Given
+from ropespec.conformance.mistakes.turning import BACKWARD
+from ropespec.conformance.results import CheckResult, Status
+from ropespec.conformance.subject.session import Session
+
+__all__ = ["diagnose"]
+
+_LARGEST = 300_000
+_CASES = 12
+
+
+def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Told, ...]:
+    """Name the mistakes of a subject, as far as they can be reproduced.
+
+    Parameters
+    ----------
+    session : Session
+        The subject.
+    results : sequence of CheckResult
+        What the checks found; empty if none has run. If all of them passed there is nothing to
+        name.
+
+    Returns
+    -------
+    tuple of Told
+        The numbers before the conduct. One of the name `unknown`, with what was measured, if
+        something is wrong and nothing explains it; empty if nothing is wrong.
+    """
+    if results and all(result.status.conforms for result in results):
+        return ()
+    failed = frozenset(result.id for result in results if not result.status.conforms)
+    with np.errstate(all="ignore"):
+        told = [*_rotation(session, results), *functions(session, failed)]
+    told += by_check(results)
+    named = [one for one in told if one.name != "unknown"]
+    unique = {(one.id, one.name): one for one in reversed(named or told)}
+    found = tuple(unique.values())[::-1]
+    return found or ((_nothing(results),) if failed else ())
+
+
+def _nothing(results: Sequence[CheckResult]) -> Told:
+    """Say that no call that was made here is wrong, though checks failed."""
+    first = next(result for result in results if not result.status.conforms)
+    said = f"{first.id} fails, and no call that was made to find out why is wrong."
+    return unknown(said, "not found", "nothing was reproduced")
+
+
+def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Told]:
+    if "apply_rotary" not in session.offers:
+        return
+    asker = Asker(session)
+    maker = Maker(session.profile, session.offers["apply_rotary"].keywords)
+    outcome, right = _examined(asker, maker, RIGHT, _failing(results))
+    told = list(_of(outcome, right))
+    told += conduct(outcome.answers)
+    lost = any(one.fault in ("crash", "timeout") for one in outcome.answers)
+    if not lost:
+        told += special(asker, maker, right, sound=not outcome.wrong)
+    slope = any(one.id.startswith("ROT-20") and not one.status.conforms for one in results)
+    if not lost and session.profile.gradients and (slope or (not told and not results)):
+        told += _gradient(session, maker)
+    yield from told
+
+
+def _examined(
+    asker: Asker, maker: Maker, claimed: Chain, also: Sequence[Given]
+) -> tuple[Outcome, Chain]:
+    """Examine a rotation as exactly as it works; where nothing is found, once more less exactly."""
+    right = measured(asker, maker, claimed)
+    halves = frozenset(maker.profile.dtypes) & {"float16", "bfloat16"}
+    if halves <= right.sharp:
+        outcome = examine(asker, maker, right=right, also=also)
+        if outcome.confirmed or not (halves and outcome.by_history):
+            return outcome, right
+        asker.fresh()  # what was measured depends on the calls before it
+        return examine(asker, maker, right=claimed, also=also), claimed
+    sharp = replace(right, sharp=halves)
+    outcome = examine(asker, maker, right=sharp, also=also)
+    if outcome.confirmed and outcome.confirmed[0].explanation.choice.stage != "precision":
+        return outcome, sharp
+    blunt = examine(asker, maker, right=right, also=also)
+    if blunt.confirmed or not outcome.confirmed:
+        return blunt, right
+    return outcome, sharp
+
+
+def _of(outcome: Outcome, right: Chain) -> Iterator[Told]:
+    """Put the numbers of a battery into words."""
+    exact = outcome.confirmed and not outcome.confirmed[0].explanation.choice.free
+    named = [] if exact else list(coarser(outcome.seen, right))
+    if named:
+        yield from named
+        return
+    if outcome.confirmed:
+        yield of_confirmed(outcome.confirmed)
+        return
+    if not outcome.repeats:
+        yield fact(
+            "not repeatable",
+            "The same call does not give the same sixteen times.",
+            "calls that are made again",
+            "seen in the first calls of a fresh instance",
+        )
+        return
+    if not outcome.wrong:
+        return
+    if outcome.by_history:
+        yield unknown(
+            "A call is right on a fresh instance and wrong after others: earlier calls are to"
+            f" blame. {_nearest(outcome)}",
+            _where(outcome),
+            _share(outcome),
+        )
+        return
+    strided = [one for one in outcome.wrong if one.given.strided or one.given.strided_positions]
+    if len(strided) == len(outcome.wrong):
+        key = "M3" if any(one.given.strided for one in strided) else "strided positions misread"
+        yield fact(key, "The same values come out otherwise.", _where(outcome), _share(outcome))
+        return
+    yield unknown(
+        f"{_measured(outcome)} {_nearest(outcome)}".strip(), _where(outcome), _share(outcome)
+    )
+
+
+def _share(outcome: Outcome) -> str:
+    off = sum(int(one.off.sum()) for one in outcome.seen)
+    of = sum(one.y.size for one in outcome.seen)
+    return (
+        f"{off} of {of} components are wrong, in {len(outcome.wrong)} of {len(outcome.seen)} calls"
+    )
+
+
+def _where(outcome: Outcome) -> str:
+    """Say which calls, tokens or pairs are wrong, as far as one condition tells."""
+    small = [one for one in outcome.seen if one.y.size < 30_000]
+    telling = [one for one in small if one.given.positions.any()] or small
+    found = conditions(
+        [one.given for one in telling],
+        [one.wrong for one in telling],
+        [~one.wrong for one in telling],
+        history=outcome.by_history,
+    )
+    if found and found[0].atoms:
+        return str(found[0])
+    return f"{len(outcome.wrong)} of {len(outcome.seen)} calls"
+
+
+def _measured(outcome: Outcome) -> str:
+    """Say what the smallest wrong call is, and by how much the worst component is off."""
+    least = min(outcome.wrong, key=lambda one: one.y.size)
+    off = np.abs(least.y - least.made.y)
+    b, s, h, d = np.unravel_index(
+        int(np.nanargmax(off)) if np.isfinite(off).any() else 0, off.shape
+    )
+    shape = " x ".join(map(str, least.given.shape))
+    return (
+        f"Nothing that was tried explains it. The smallest wrong call is {shape} of"
+        f" {least.given.dtype}; y[{b}, {s}, {h}, {d}] is {least.y[b, s, h, d]:.6g} and should be"
+        f" {least.made.y[b, s, h, d]:.6g} at position {int(least.given.positions[b, s])}."
+    )
+
+
+def _nearest(outcome: Outcome) -> str:
+    if not outcome.nearest:
+        return ""
+    near = outcome.nearest[-1]
+    return f"The nearest is: {near.choice.what} ({near.where}); a fresh call refutes it."
+
+
+def _failing(results: Sequence[CheckResult]) -> list[Given]:
+    """Return the calls on which checks failed."""
+    made = list[Given]()
+    for result in results:
+        shown = result.counterexample
+        if result.status is not Status.FAIL or shown is None or len(made) >= _CASES:
+            continue
+        if not result.clause.startswith(("ROT", "FREQ", "REL", "ERR", "JDG", "PAR")):
+            continue
+        given = _given_of(shown.case)
+        if given is not None and 0 < given.x.size <= _LARGEST:
+            made.append(given)
+    return made
+
+
+def _given_of(case: dict[str, Any]) -> Given | None:
+    try:
+        drawn = Case(**case)
+        positions = drawn.make_positions()
+        x = drawn.make_x(positions)
+    except (TypeError, ValueError):
+        return None
+    return Given(
+        x, positions, drawn.interleaved, drawn.base, drawn.rotary_dim, strided=drawn.strided
+    )
+
+
+def _gradient(session: Session, maker: Maker) -> Iterator[Told]:
+    """Examine the gradient as a rotation of the cotangent by the opposite angle."""
+    asker = Asker(session, backward=True)
+    outcome = examine(asker, maker, right=BACKWARD)
+    for one in _of(outcome, BACKWARD):
+        yield one if one.name == "unknown" else _of_gradient(one)
+    for one in conduct(outcome.answers, backward=True):
+        yield _raised(asker, outcome, one) if one.name == "it raises" else one
+
+
+def _raised(asker: Asker, outcome: Outcome, one: Told) -> Told:
+    """Say whether the gradient raises by itself, or because it was taken before."""
+    raised = next(answer for answer in outcome.answers if answer.fault == "raises")
+    asker.fresh()
+    again = asker.ask(raised.given.alone())
+    alone = again is not None and again.y is not None
+    key = "G4" if alone else "gradient raises"
+    more = " On a fresh instance it does not." if alone else ""
+    return fact(key, f"{one.sentence}{more}", one.where, one.evidence)
+
+
+_GRADIENTS = {
+    "direction reversed": "G1",
+    "the gradient turns forward": "G1",
+    "zeroed": "G3",
+    "G2": "G2",
+    "positions of one row for all": "gradient of one row",
+    "strides ignored": "strided cotangent misread",
+}
+
+
+def _of_gradient(one: Told) -> Told:
+    key = _GRADIENTS.get(one.name, one.id if one.id.startswith("G") else "gradient")
+    return replace(fact(key, one.sentence, one.where, one.evidence), rank=one.rank)

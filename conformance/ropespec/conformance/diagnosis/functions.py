@@ -1,0 +1,162 @@
+"""Functions of their own: what else is computed instead, run beside the subject on fresh calls."""
+
+from collections.abc import Iterator, Sequence
+
+from ropespec.conformance.diagnosis.told import Rank, Told, fact
+from ropespec.conformance.identify.formulas import ASKED
+from ropespec.conformance.identify.others import find_others
+from ropespec.conformance.identify.probe import Lost
+from ropespec.conformance.results import CheckResult
+from ropespec.conformance.subject.session import Session
+
+__all__ = ["by_check", "functions"]
+
+_DRAWS = 4
+
+
+def functions(session: Session, failed: frozenset[str]) -> Iterator[Told]:
+    """Name the functions that compute a known wrong form in every one of some fresh calls.
+
+    Parameters
+    ----------
+    session : Session
+        The subject.
+    failed : frozenset of str
+        The checks that failed.
+    """
+    try:
+        draws = [dict(find_others(session, draw)) for draw in range(_DRAWS)]
+    except Lost as lost:
+        key = "it hangs" if lost.answer == "timeout" else "it crashes"
+        yield fact(key, f"{lost}.", "a function beside the rotation", "seen in 1 call")
+        return
+    for function, word in draws[0].items():
+        if all(draw.get(function) == word for draw in draws[1:]):
+            yield from _named(session, function, word, failed)
+
+
+def _named(session: Session, function: str, word: str, failed: frozenset[str]) -> Iterator[Told]:
+    evidence = f"reproduces {_DRAWS} of {_DRAWS} fresh calls"
+    key, plain = _OTHERS.get(word, ""), False
+    if word == "odd width":
+        key, clause = _ODD_WIDTH[function]
+        if not (session.profile.refusals or any(id_.startswith(clause) for id_ in failed)):
+            return
+    elif (function, word) in _OWN:
+        key = _OWN[function, word]
+    elif function in ASKED:
+        plain = True  # the catalogue speaks of rotations; a part of one has no id
+    if not key:
+        return
+    told = fact(key, f"{function} is the form called: {word}.", function, evidence)
+    yield Told("" if plain else told.id, told.name, told.sentence, told.where, evidence, Rank.ALONE)
+
+
+def by_check(results: Sequence[CheckResult]) -> Iterator[Told]:
+    """Say what a check measures by itself: it compares with the plain call, which is right."""
+    failed = {result.id: result for result in results if not result.status.conforms}
+    for id_, key in _BY_CHECK.items():
+        if id_ in failed and not failed.keys() & set(_COVERED.get(id_, ())):
+            said = failed[id_].message.partition("\n")[0] or failed[id_].sentence
+            yield fact(key, f"{said.rstrip('.')}.", f"what {id_} asks", f"measured by {id_}")
+
+
+_OTHERS = {
+    "base": "F1",
+    "growing": "F2",
+    "gain": "K13",
+    "halves": "L3",
+    "rounded angles": "D3",
+    "not initialised": "I1",
+    "along the heads": "X1",
+    "tables of the other layout": "L2",
+    "weights not permuted": "L4",
+    "exponent": "F3",
+    "exponent twice": "F3",
+    "denominator": "F3",
+    "index from 1": "F3",
+    "reversed": "frequencies reversed",
+    "opposite": "S1",
+    "from 1": "P3",
+    "sines then cosines": "Z4",
+    "cosines then sines": "Z4",
+    "cosine first": "Z4",
+    "swapped": "Z4",
+    "unpaired, doubled": "Z2",
+    "doubled": "Z2",
+    "cosine exponent": "Z3",
+    "cosine exponent, base 1000": "Z3",
+    "base 1000": "Z3",
+    "denominator, sines then cosines": "F3",
+    "half the exponent": "F3",
+    "other pairing": "L1",
+    "twice": "A1",
+    "plain": "A3",
+    "rotated": "A6",
+    "scaled by the model": "T1",
+    "not scaled": "T2",
+    "mask after softmax": "T3",
+    "mask times score": "T4",
+    "small fill": "T4",
+    "mask ignored": "T5",
+    "mask inverted": "mask inverted",
+    "heads scrambled": "T9",
+    "sum of positions": "S2",
+    "opposite sum": "S2",
+    "not rotated": "A3",
+    "query not rotated": "query or key not rotated",
+    "key not rotated": "query or key not rotated",
+    "query for key": "A4",
+    "query for key once": "A4",
+    "other groups": "heads mapped to other groups",
+    "groups in turn": "heads mapped to other groups",
+    "scaled by the values": "scaled by the width of the values",
+    "values rotated": "A6",
+    "tables ignored": "tables ignored",
+    "unit circle": "tables brought to the unit circle",
+    "tables of one row": "tables of one row for all",
+    "tail dropped": "R9",
+    "empty row": "T8",
+    "empty row: mean": "T8",
+    "empty row: not a number": "T8",
+}
+
+_ODD_WIDTH = {"inv_freq": ("O1", "FREQ-1."), "sinusoidal_embedding": ("Z1", "SIN-1.even")}
+_OWN = {
+    ("precompute_freqs_cis", "swapped"): "cos and sin swapped",
+    ("relative_score", "gain"): "score scaled",
+    ("project_query", "opposite"): "S2",
+    ("project_key", "opposite"): "S2",
+    ("cos_sin", "twice"): "L2",
+    ("relative_score", "distance"): "sign of positions lost",
+}
+
+_BY_CHECK = {
+    "ROT-17.unrecorded": "otherwise without a gradient",
+    "ROT-19.refilled": "kept by memory",
+    "ROT-20.two-calls": "tables of another call",
+    "ROT-20.unwritten": "cotangent overwritten",
+    "ROT-20.second": "gradient without a history",
+    "ROT-22.constant": "gradient into the tables",
+    "ROT-22.dtype": "dtype of the tables",
+    "ROT-22.gradient": "gradient by tables",
+    "ROT-22.refused": "tables not checked",
+    "ROT-22.unwritten": "tables overwritten",
+    "ROT-23.gradient": "written behind autograd",
+    "ROT-23.in-place": "overwritten operand in place",
+    "ROT-23.out": "out not written as asked",
+    "ROT-23.refused": "unfit out accepted",
+    "ROT-24.compiled": "other numbers when compiled",
+    "ROT-24.jvp": "tangent wrong",
+    "ROT-24.vmap": "batching rule wrong",
+}
+
+
+_COVERED = {
+    "ROT-20.second": ("ROT-20.gradient",),
+    "ROT-20.two-calls": ("ROT-19.history", "ROT-19.walk"),
+    "ROT-23.in-place": ("ROT-23.out",),
+    "ROT-23.refused": ("ROT-23.out", "ROT-23.in-place"),
+    "ROT-24.vmap": ("ROT-17.unwritten",),
+}
+"""Checks that say nothing new where one of others has failed."""

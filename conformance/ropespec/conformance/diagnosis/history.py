@@ -1,0 +1,133 @@
+"""Where fresh calls are right: what earlier calls leave behind, by sequences of calls."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.ask import Asker
+from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.confirm import (
+    Confirmed,
+    Explanation,
+    applies,
+    explains,
+    located,
+)
+from ropespec.conformance.diagnosis.search import reproduces
+from ropespec.conformance.diagnosis.seen import Seen
+from ropespec.conformance.mistakes.chain import Chain
+from ropespec.conformance.mistakes.frequency import LADDERS
+from ropespec.conformance.mistakes.given import Given
+from ropespec.conformance.mistakes.memory import MEMORIES
+from ropespec.conformance.mistakes.turning import TURNS
+
+__all__ = ["remembered", "repeats"]
+
+_TIMES = 16
+
+
+def repeats(asker: Asker, maker: Maker) -> bool:
+    """Whether the same call gives the same sixteen times."""
+    for shape, pattern in (((2, 5, 3), "scattered"), ((1, 1, 2), "from")):
+        given = maker.given(shape, pattern, 11)
+        first = None
+        for _ in range(_TIMES):
+            answer = asker.ask(given)
+            if answer is None or answer.y is None:
+                break
+            if first is not None and not np.array_equal(first, answer.y, equal_nan=True):
+                return False
+            first = answer.y if first is None else first
+    return True
+
+
+def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
+    """Make sequences of calls that meet each other's lengths, widths, dtypes and positions."""
+    dims, dtypes = maker.dims[: 1 if maker.profile.array == "jax" else 4], maker.profile.dtypes
+    compiled = maker.profile.array == "jax"
+    lengths = (5, 8, 1) if compiled else (5, 8, 1, 1, 5, 3, 12, 1, 8, 7, 5, 2, 1, 1, 1, 17, 5, 3)
+    patterns = ("from", "scattered", "ragged", "arange", "gaps")
+    for k, begin in enumerate((0, 3, 7, 11)):
+        rng = np.random.default_rng([seed, k])
+        calls = list[Given]()
+        for n in range(20 if compiled else 42):
+            at = (begin + n) % len(lengths)
+            rows = (1, 2, 1, 3)[int(rng.integers(4))] if not compiled else 2
+            dim = dims[int(rng.integers(len(dims)))] if n % 3 == k % 3 else dims[0]
+            pattern = patterns[int(rng.integers(len(patterns)))]
+            dtype = dtypes[int(rng.integers(len(dtypes)))]
+            shape = (rows, lengths[at], 2)
+            given = maker.given(shape, pattern, 50 * seed + 100 * k + n, dim=dim, dtype=dtype)
+            calls.append(given)
+            if n % 7 == 5:
+                calls += [given, given]
+            if n % 9 == 8:  # the same ends and other positions between
+                calls.append(replace(given, positions=_between(given, rng)))
+            if n in (20, 34) and not compiled:
+                calls.append(maker.given((1, 3, 1), "far", seed + n, dim=dim, dtype=dtype))
+            if n == 30 and not compiled:
+                calls.append(maker.given((1, 3001, 1), "arange", seed, dim=min(dims), dtype=dtype))
+        yield calls
+
+
+def _between(given: Given, rng: np.random.Generator) -> np.ndarray:
+    positions = given.positions.copy()
+    if positions.shape[1] > 2:
+        positions[:, 1:-1] = rng.permuted(positions[:, 1:-1], axis=1)
+    return positions
+
+
+def run_sequences(asker: Asker, maker: Maker, right: Chain, seed: int, count: int) -> list[Seen]:
+    """Ask sequences, each of a fresh instance."""
+    seen = list[Seen]()
+    for _, calls in zip(range(count), _sequences(maker, seed), strict=False):
+        asker.fresh()
+        for given in calls:
+            answer = asker.ask(given)
+            if answer is not None and answer.y is not None:
+                seen.append(Seen(answer, right))
+    return seen
+
+
+def remembered(
+    asker: Asker, maker: Maker, right: Chain, until: float
+) -> tuple[list[Confirmed], list[Seen]]:
+    """Search for what earlier calls leave behind, and confirm it on fresh sequences.
+
+    Parameters
+    ----------
+    asker : Asker
+        The subject.
+    maker : Maker
+        Makes the calls.
+    right : Chain
+        What is claimed.
+    until : float
+        When to stop, by `time.process_time`.
+
+    Returns
+    -------
+    tuple
+        What was confirmed, and the calls.
+    """
+    seen = run_sequences(asker, maker, right, 1, 3)
+    wrong = [one for one in seen if one.is_wrong]
+    if not wrong:
+        return [], seen
+    found = list[Explanation]()
+    for choice in (*MEMORIES, *(c for c in (*TURNS, *LADDERS) if c.stage != "tail")):
+        if time.process_time() > until or len(found) >= 6:
+            break
+        if all(reproduces(choice.chain(right), one, choice) for one in wrong):
+            for where in located(choice, seen, history=True)[:2]:
+                found.append(Explanation(choice, where))
+    fresh = run_sequences(asker, maker, right, 2, 3)
+    kept = list[Confirmed]()
+    for explanation in found:
+        counts = [explains(explanation, one) for one in fresh]
+        got, of = (sum(column) for column in zip(*counts, strict=True))
+        if got == of and applies(explanation, fresh):
+            kept.append(Confirmed(explanation, got, of, len(fresh)))
+    return kept, seen

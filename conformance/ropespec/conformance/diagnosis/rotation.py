@@ -1,0 +1,210 @@
+"""The diagnosis of a rotation by fresh calls: what is done where it fails, and where that is."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.ask import Answer, Asker
+from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.confirm import (
+    Confirmed,
+    Explanation,
+    confirmed,
+    explains,
+    located,
+    refined,
+)
+from ropespec.conformance.diagnosis.history import remembered, repeats
+from ropespec.conformance.diagnosis.search import Search
+from ropespec.conformance.diagnosis.seen import Seen
+from ropespec.conformance.mistakes.chain import RIGHT, Chain
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.given import Given
+
+__all__ = ["Outcome", "examine"]
+
+SECONDS = 12.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the calls of a battery came to.
+
+    Attributes
+    ----------
+    answers : list of Answer
+        All of them, in order.
+    seen : list of Seen
+        Those with numbers, beside what is claimed.
+    confirmed : list of Confirmed
+        Explanations that hold on fresh calls; several that cannot be told apart.
+    nearest : list of Explanation
+        Those that explain the battery and that a fresh call refutes.
+    repeats : bool
+        Whether the same call gave the same each time.
+    by_history : bool
+        Whether earlier calls are to blame.
+    sequence : list of Seen
+        The calls of sequences that were asked for that.
+    """
+
+    answers: list[Answer] = field(default_factory=list)
+    seen: list[Seen] = field(default_factory=list)
+    confirmed: list[Confirmed] = field(default_factory=list)
+    nearest: list[Explanation] = field(default_factory=list)
+    repeats: bool = True
+    by_history: bool = False
+    sequence: list[Seen] = field(default_factory=list)
+
+    @property
+    def wrong(self) -> list[Seen]:
+        """The calls with wrong components."""
+        return [one for one in self.seen if one.is_wrong]
+
+
+def examine(
+    asker: Asker,
+    maker: Maker,
+    *,
+    right: Chain = RIGHT,
+    also: Iterable[Given] = (),
+    seconds: float = SECONDS,
+) -> Outcome:
+    """Ask the battery, and search for what explains its failures.
+
+    Parameters
+    ----------
+    asker : Asker
+        The subject.
+    maker : Maker
+        Makes the calls.
+    right : Chain
+        What is claimed.
+    also : iterable of Given
+        Calls that are known to fail.
+    seconds : float
+        After how long the search is given up.
+    """
+    until, late = time.process_time() + seconds, time.monotonic() + 3 * seconds
+    outcome = Outcome()
+    outcome.repeats = repeats(asker, maker)
+    for given in (*also, *maker.battery()):
+        answer = asker.ask(given)
+        if answer is None:
+            continue
+        outcome.answers.append(answer)
+        if answer.fault in ("crash", "timeout"):
+            return outcome
+        if answer.y is not None:
+            outcome.seen.append(Seen(answer, right))
+        if time.monotonic() > late:
+            break
+    if outcome.wrong and not _is_fresh(outcome, asker, right):
+        outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until)
+        outcome.by_history = True
+    elif outcome.wrong:
+        explain(outcome, asker, maker, right, until)
+    return outcome
+
+
+def _is_fresh(outcome: Outcome, asker: Asker, right: Chain) -> bool:
+    """Whether what was wrong is wrong on a fresh instance, too."""
+    if not outcome.repeats:
+        return False
+    small = sorted(outcome.wrong, key=lambda one: one.y.size)
+    for one in small[:: max(len(small) // 4, 1)][:4]:
+        asker.fresh()
+        answer = asker.ask(one.given.alone())
+        if answer is None or answer.y is None:
+            continue
+        again = Seen(answer, right)
+        if not np.array_equal(again.wrong, one.wrong):
+            return False
+    return True
+
+
+def explain(outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: float) -> None:
+    """Search for what explains the failures seen, and confirm it."""
+    for _ in range(3):
+        fresh = _attempt(outcome, asker, maker, right, until)
+        outcome.seen += fresh
+        outcome.confirmed = _undecided(outcome, fresh)
+        if outcome.confirmed:
+            least = min(map(_assumed, outcome.confirmed))
+            near = [one for one in outcome.confirmed if _assumed(one) < least + 1.0]
+            outcome.confirmed = sorted(near, key=_assumed)
+        if outcome.confirmed or not fresh or time.process_time() > until:
+            return
+
+
+def _assumed(one: Confirmed) -> float:
+    """Return how much an explanation assumes."""
+    return one.explanation.choice.cost + 0.7 * len(one.explanation.where.atoms)
+
+
+def _attempt(
+    outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: float
+) -> list[Seen]:
+    """Try what the search finds; return the fresh calls."""
+    more = list[Seen]()
+    for choices in Search(asker, right, outcome.wrong, until).levels():
+        sensible = [one for one in choices if _sensible(one, maker)]
+        more += _tried(outcome, asker, maker, right, sensible)
+        exact = [one for one in outcome.confirmed if not one.explanation.choice.free]
+        if exact or time.process_time() > until:
+            break
+    return more
+
+
+def _tried(
+    outcome: Outcome, asker: Asker, maker: Maker, right: Chain, choices: Sequence[Choice]
+) -> list[Seen]:
+    """Confirm choices, each where it applies; return the fresh calls."""
+    more, tried = list[Seen](), 0
+    for choice in choices:
+        if outcome.confirmed:
+            best = outcome.confirmed[0].explanation.choice
+            if choice.cost > best.cost + 1.0 or choice.free or len(outcome.confirmed) >= _MOST:
+                break
+        for where in located(choice, outcome.seen)[:4]:
+            tried += 1
+            if tried > _TRIES:
+                return more
+            explanation = refined(asker, maker, right, Explanation(choice, where), outcome.seen)
+            found, fresh = confirmed(asker, maker, right, explanation, 3000 + 97 * tried)
+            more += fresh
+            if found is None:
+                outcome.nearest.append(explanation)
+                continue
+            outcome.confirmed.append(found)
+            break
+    return more
+
+
+_MOST = 4
+_TRIES = 24
+
+
+def _sensible(choice: Choice, maker: Maker) -> bool:
+    """Whether a choice differs from others at all under these claims."""
+    whole = maker.profile.rotary_dim is None and "rotary_dim" not in maker.taken
+    if choice.key in ("A3", "R4") and choice.stage == "product":
+        return whole == (choice.key == "A3")
+    if whole and (choice.stage == "tail" or choice.key in ("R1", "R2", "R4", "R6", "R9")):
+        return False
+    return not (choice.key == "L6" and len(maker.profile.layouts) == 1)
+
+
+def _undecided(outcome: Outcome, fresh: Sequence[Seen]) -> list[Confirmed]:
+    """Keep what no call refutes that was made for another explanation."""
+    kept = []
+    for one in outcome.confirmed:
+        counts = [explains(one.explanation, seen) for seen in fresh]
+        got, of = (sum(column) for column in zip(*counts, strict=True))
+        if got == of:
+            kept.append(Confirmed(one.explanation, got, of, len(fresh)))
+        else:
+            outcome.nearest.append(one.explanation)
+    return kept

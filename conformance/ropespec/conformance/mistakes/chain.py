@@ -1,0 +1,222 @@
+"""A rotation as a chain of stages, each of which can be replaced.
+
+Call, place, frequency, angle, table, pairing, product, tail, store: the right choice of each is
+here, in float64; the modules beside this one hold the choices that somebody made instead.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ropespec.conformance.judge.values import numpy_dtype
+from ropespec.conformance.mistakes.given import Array, Given
+
+__all__ = ["RIGHT", "Chain", "Made", "Pairs", "allowed", "run"]
+
+
+class Pairs(NamedTuple):
+    """Which components turn together and where they are written, each of shape (n,)."""
+
+    first: Array
+    second: Array
+    to_first: Array
+    to_second: Array
+
+
+Place = Callable[[Given], Array]
+Frequency = Callable[[Given], Array]
+Angle = Callable[[Given, Array, Array], Array]
+Table = Callable[[Given, Array], tuple[Array, Array]]
+Pairing = Callable[[Given], Pairs]
+Product = Callable[[Array, Array, Array, Array], tuple[Array, Array]]
+Tail = Callable[[Given, Array], Array]
+
+
+def own_position(given: Given) -> Array:
+    """Return the position of each token, (B, S, 1, 1)."""
+    return np.asarray(given.positions[..., None, None], dtype=np.float64)
+
+
+def ladder(given: Given) -> Array:
+    """Return base^(-2i/r)."""
+    r = given.turning
+    return np.asarray(given.base ** (-np.arange(0, r, 2) / r))
+
+
+def product_of(given: Given, place: Array, theta: Array) -> Array:
+    """Return m theta_i."""
+    del given
+    return np.asarray(place * theta)
+
+
+def cos_sin(given: Given, angle: Array) -> tuple[Array, Array]:
+    """Return cosine and sine."""
+    del given
+    return np.cos(angle), np.sin(angle)
+
+
+def claimed_pairs(given: Given) -> Pairs:
+    """Return pairs (2i, 2i+1) or (i, i+r/2), written where they were read."""
+    n = given.turning // 2
+    first = 2 * np.arange(n) if given.interleaved else np.arange(n)
+    second = first + (1 if given.interleaved else n)
+    return Pairs(first, second, first, second)
+
+
+def counter_clockwise(a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Array]:
+    """Return a c - b s and b c + a s."""
+    return a * c - b * s, b * c + a * s
+
+
+def passed(given: Given, x: Array) -> Array:
+    """Return x as it is."""
+    del given
+    return x.copy()
+
+
+def as_made(given: Given, y: Array) -> Array:
+    """Return y as it is."""
+    del given
+    return y
+
+
+def as_given(given: Given) -> Given:
+    """Return the call as it is."""
+    return given
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """One choice for each stage.
+
+    Attributes
+    ----------
+    call, place, frequency, angle, table, pairing, product, tail, store : callable
+        The stages.
+    slack : float
+        By how much more rounding this chain needs room than one that turns once.
+    coarse : bool
+        Whether float64 x is worked on in float32.
+    fine : bool
+        Whether angles are made in float64 whatever the dtype.
+    sharp : frozenset of str
+        The half dtypes for which the rounding of the result is taken at its word: it is made in
+        float32 and rounded once.
+    nudged : tuple of Chain
+        The same with what is rounded moved by the error of float arithmetic, either way: what
+        falls to the other side of a step then is allowed to.
+    """
+
+    call: Callable[[Given], Given] = as_given
+    place: Place = own_position
+    frequency: Frequency = ladder
+    angle: Angle = product_of
+    table: Table = cos_sin
+    pairing: Pairing = claimed_pairs
+    product: Product = counter_clockwise
+    tail: Tail = passed
+    store: Callable[[Given, Array], Array] = as_made
+    slack: float = 1.0
+    coarse: bool = False
+    fine: bool = False
+    sharp: frozenset[str] = frozenset()
+    nudged: "tuple[Chain, ...]" = ()
+
+
+RIGHT = Chain()
+"""What is claimed."""
+
+
+class Made(NamedTuple):
+    """What a chain makes of a call: y, and how far from it float arithmetic may be."""
+
+    y: Array
+    allowed: Array
+
+
+def run(chain: Chain, given: Given) -> Made:
+    """Run a chain on a call.
+
+    Parameters
+    ----------
+    chain : Chain
+        What is run.
+    given : Given
+        The call.
+
+    Returns
+    -------
+    Made
+        y in float64 and the error allowed, both of the shape of x.
+    """
+    with np.errstate(all="ignore"):
+        taken = chain.call(given)
+        x = taken.x.astype(np.float64)
+        first, second, to_first, to_second = chain.pairing(taken)
+        place, theta = chain.place(taken), chain.frequency(taken)
+        cos, sin = chain.table(taken, chain.angle(taken, place, theta))
+        a, b = x[..., first], x[..., second]
+        u, v = chain.product(a, b, cos, sin)
+        y = chain.tail(taken, x)
+        y[..., to_first], y[..., to_second] = u, v
+        y = chain.store(taken, y.reshape(given.x.shape))
+        work = "float32" if chain.coarse else _working(given.dtype)
+        error = allowed(work, place, theta, fine=chain.fine)
+        gain = np.hypot(cos, sin)
+        if gain.ndim > x.ndim:  # tables of their own for both members
+            gain, error = gain.max(axis=0), error.max(axis=-1, keepdims=True)
+        length = np.hypot(a, b) * np.maximum(gain, 1.0)
+        room = np.abs(x) * _UNIT[work] * 2
+        bound = np.broadcast_to(error, u.shape) * length
+        room[..., to_first], room[..., to_second] = bound, bound
+        room = room.reshape(given.x.shape) + _LEAST[given.dtype]
+        if chain.store is not as_made:  # what moves components moves their room
+            room = np.fmax(room, np.abs(chain.store(taken, room)))
+        room += 4 * _UNIT[work] * np.abs(y)
+        if given.dtype in chain.sharp:
+            y, room = _rounded(y, room, given.dtype)
+        else:
+            room += (1 if given.dtype == work else 3) * _UNIT[given.dtype] * np.abs(y)
+        for other in chain.nudged:
+            room = np.fmax(room, np.abs(run(other, given).y - y) + room)
+    return Made(y, chain.slack * room)
+
+
+_UNIT = {
+    "float64": 2.0**-53,
+    "float32": 2.0**-24,
+    "float16": 2.0**-11,
+    "bfloat16": 2.0**-8,
+}
+_LEAST = {"float64": 1e-300, "float32": 2.0**-125, "float16": 2.0**-23, "bfloat16": 2.0**-125}
+
+
+def _working(dtype: str) -> str:
+    return "float64" if dtype == "float64" else "float32"
+
+
+def _rounded(y: Array, room: Array, dtype: str) -> tuple[Array, Array]:
+    """Round y to a half dtype; there is room only where an error moves it over a step."""
+    kind = numpy_dtype(dtype)
+    low, near, high = (part.astype(kind).astype(np.float64) for part in (y - room, y, y + room))
+    return near, np.fmax(high - near, near - low) + _LEAST[dtype]
+
+
+def allowed(work: str, place: Array, theta: Array, *, fine: bool = False) -> Array:
+    """Bound the error of a turned pair of length 1 in the usual arithmetic (clause JDG-2).
+
+    Parameters
+    ----------
+    work : str
+        The dtype of the arithmetic.
+    place, theta : ndarray
+        Positions and frequencies, of shapes that go together.
+    fine : bool
+        Whether angles are made in float64.
+    """
+    unit = _UNIT[work]
+    exponent = np.abs(np.log(np.maximum(np.abs(theta), 1e-30)))
+    angle = (5 + 3 * exponent) * (_UNIT["float64"] if fine else unit) * np.abs(place * theta)
+    return np.asarray(np.minimum(angle, 2.0) + 8 * unit)

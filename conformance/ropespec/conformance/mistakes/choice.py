@@ -1,0 +1,52 @@
+"""A choice at a stage of the chain, with the mistake that it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ropespec.conformance.mistakes.chain import RIGHT, Chain
+
+__all__ = ["Choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is done at one stage, or at several that go together.
+
+    Attributes
+    ----------
+    key : str
+        The mistake in the catalogue: its id, or its name where it has none.
+    stage : str
+        Where in the chain it stands.
+    what : str
+        What is done there, in words with the fitted numbers.
+    change : mapping
+        The stages that are replaced.
+    cost : float
+        How much is assumed: 1 for a choice without numbers, more for each number that is fitted.
+    free : bool
+        Whether a stage is filled with what was measured, so that only the others are confirmed.
+    """
+
+    key: str
+    stage: str
+    what: str
+    change: Mapping[str, Any] = field(hash=False)
+    cost: float = 1.0
+    free: bool = False
+
+    def chain(self, base: Chain = RIGHT) -> Chain:
+        """Return a chain with this choice."""
+        return replace(base, **self.change)
+
+    def and_also(self, other: "Choice") -> "Choice":
+        """Return both choices as one; the first one's name is kept."""
+        return Choice(
+            f"{self.key} + {other.key}",
+            f"{self.stage} and {other.stage}",
+            f"{self.what}; {other.what}",
+            {**self.change, **other.change},
+            self.cost + other.cost,
+            self.free or other.free,
+        )

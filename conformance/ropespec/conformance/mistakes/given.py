@@ -1,0 +1,73 @@
+"""What one call is given: x, positions and the convention that is asked for."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "Given"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One call of a rotation.
+
+    Attributes
+    ----------
+    x : ndarray
+        (B, S, H, D), in the dtype of the call.
+    positions : ndarray of int64
+        (B, S).
+    interleaved : bool
+        The layout asked for.
+    base : float
+        The base asked for.
+    rotary_dim : int or None
+        How many components are to turn; None for all.
+    strided, strided_positions : bool
+        Whether x or positions are views with gaps.
+    past : tuple of Given
+        The calls before it to the same instance, the first one first.
+    """
+
+    x: Array
+    positions: Array
+    interleaved: bool
+    base: float = 10000.0
+    rotary_dim: int | None = None
+    strided: bool = False
+    strided_positions: bool = False
+    past: "tuple[Given, ...]" = ()
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(B, S, H, D)."""
+        b, s, h, d = self.x.shape
+        return b, s, h, d
+
+    @property
+    def turning(self) -> int:
+        """How many components are to turn."""
+        return self.x.shape[-1] if self.rotary_dim is None else self.rotary_dim
+
+    @property
+    def dtype(self) -> str:
+        """The dtype of x by name."""
+        return self.x.dtype.name
+
+    def tokens(self, chosen: Array) -> "Given":
+        """Return the same call with the chosen places of the sequence alone."""
+        return replace(self, x=self.x[:, chosen], positions=self.positions[:, chosen])
+
+    def alone(self) -> "Given":
+        """Return the same call without what went before it."""
+        return replace(self, past=())
+
+    def index(self, axis: int) -> Array:
+        """Return the index along batch, sequence or heads, of shape (B, S, H, 1)."""
+        shape = [1, 1, 1, 1]
+        shape[axis] = self.x.shape[axis]
+        return np.broadcast_to(np.arange(self.x.shape[axis]).reshape(shape), (*self.x.shape[:3], 1))

@@ -1,0 +1,244 @@
+# ruff: noqa: ARG005  # a key may ask for nothing
+"""What is kept of earlier calls, and what it does to this one."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import own_position
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.rounding import rounded
+
+__all__ = ["MEMORIES"]
+
+Key = Callable[[Given], object]
+
+
+def _placed(given: Given, kept: Given) -> Array:
+    """Return positions of another call as far as they fit this one."""
+    b, s = given.positions.shape
+    p = kept.positions
+    if p.shape == (b, s):
+        return np.asarray(p[..., None, None], dtype=np.float64)
+    if p.shape[1] == s and len(p):
+        return np.broadcast_to(p[:1], (b, s))[..., None, None].astype(np.float64)
+    if p.shape[1] > s and len(p):
+        cut = p[:, :s] if len(p) == b else p[:1, :s]
+        return np.broadcast_to(cut, (b, s))[..., None, None].astype(np.float64)
+    return own_position(given)
+
+
+def _first_of(key: Key, *, row: bool = False) -> Callable[[Given], Array]:
+    def place(given: Given) -> Array:
+        mine = key(given)
+        kept = next((one for one in given.past if key(one) == mine), given)
+        if row:
+            p = kept.positions[:1, : given.x.shape[1]]
+            return np.broadcast_to(p, given.positions.shape)[..., None, None].astype(np.float64)
+        return _placed(given, kept)
+
+    return place
+
+
+def _previous(key: Key) -> Callable[[Given], Array]:
+    def place(given: Given) -> Array:
+        mine = key(given)
+        kept = next((one for one in reversed(given.past) if key(one) == mine), given)
+        return _placed(given, kept)
+
+    return place
+
+
+def _longest(given: Given) -> Array:
+    """Return the positions of the longest call so far, cut to this one."""
+    kept = given
+    for one in (*given.past, given):
+        if one.x.shape[1] > kept.x.shape[1] or kept is given:
+            kept = one
+    return _placed(given, kept)
+
+
+def _shifted(by: Callable[[Given], float]) -> Callable[[Given], Array]:
+    return lambda g: own_position(g) + by(g)
+
+
+def _counted(start: Callable[[Given], float]) -> Callable[[Given], Array]:
+    """Count tokens from a number that earlier calls have left."""
+
+    def place(g: Given) -> Array:
+        run = start(g) + np.arange(g.x.shape[1], dtype=np.float64)
+        return np.broadcast_to(run, g.positions.shape)[..., None, None]
+
+    return place
+
+
+def _tokens_before(g: Given) -> float:
+    return float(sum(one.x.shape[1] for one in g.past))
+
+
+def _last_length(g: Given) -> float:
+    return float(g.past[-1].x.shape[1]) if g.past else 0.0
+
+
+def _last_prompt(g: Given) -> float:
+    """Return the length of the last sequence of more than one token, less one."""
+    lengths = [one.x.shape[1] for one in g.past if one.x.shape[1] != 1]
+    return float(lengths[-1] - 1) if lengths else 0.0
+
+
+def _same_before(g: Given) -> float:
+    """Return how often in a row this very call was made before."""
+    count = 0
+    for one in reversed(g.past):
+        same = one.x.shape == g.x.shape and one.x.tobytes() == g.x.tobytes()
+        if not (same and np.array_equal(one.positions, g.positions)):
+            break
+        count += 1
+    return float(count)
+
+
+def _width_of(g: Given, pick: Callable[[list[int]], int]) -> int:
+    return pick([one.turning for one in (*g.past, g)])
+
+
+def _cut(pick: Callable[[list[int]], int]) -> Callable[[Given], Array]:
+    """Return the frequencies of another width, cut to this one."""
+
+    def theta(g: Given) -> Array:
+        r, n = _width_of(g, pick), g.turning // 2
+        made = g.base ** (-np.arange(0, max(r, g.turning), 2) / r)
+        return np.asarray(made[:n])
+
+    return theta
+
+
+def _first(widths: list[int]) -> int:
+    return widths[0]
+
+
+def _first_wide_enough(widths: list[int]) -> int:
+    """Return the width of a table that is made anew only for a wider call."""
+    kept = widths[0]
+    for width in widths:
+        kept = max(kept, width)
+    return kept
+
+
+def _grown(g: Given, limit: int, *, power: bool, by_length: bool) -> float:
+    """Return the base after the longest or farthest call so far."""
+    sizes = [
+        one.x.shape[1] if by_length else int(np.abs(one.positions).max(initial=0)) for one in g.past
+    ]
+    ratio = max(max(sizes, default=0) / limit, 1.0)
+    if not power:
+        return g.base * max(float(int(ratio)), 1.0)
+    return float(g.base * ratio ** (g.turning / max(g.turning - 2, 1)))
+
+
+def _base_kept(limit: int, *, power: bool, by_length: bool) -> Choice:
+    def theta(g: Given) -> Array:
+        base = _grown(g, limit, power=power, by_length=by_length)
+        return np.asarray(base ** (-np.arange(0, g.turning, 2) / g.turning))
+
+    what = "length" if by_length else "position"
+    how = f"(largest {what} so far/{limit})" + ("^(r/(r-2))" if power else ", rounded down")
+    return Choice("K2", "memory", f"the base is multiplied by {how}", {"frequency": theta}, 2.0)
+
+
+def _table_of_first(kind: str) -> dict[str, object]:
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        del g
+        return rounded(np.cos(angle), kind), rounded(np.sin(angle), kind)
+
+    return {"table": table}
+
+
+def _s(g: Given) -> object:
+    return g.x.shape[1]
+
+
+def _shape(g: Given) -> object:
+    return g.x.shape
+
+
+def _two(g: Given) -> object:
+    return g.x.shape[:2]
+
+
+def _ends(g: Given) -> object:
+    p = g.positions
+    return (p.shape, g.x.shape[-1], int(p.flat[0]), int(p.flat[-1])) if p.size else p.shape
+
+
+def _place(key: str, what: str, place: Callable[[Given], Array], cost: float = 1.0) -> Choice:
+    return Choice(key, "memory", f"the position is {what}", {"place": place}, cost)
+
+
+_KEYS: tuple[tuple[str, Key], ...] = (
+    ("call", lambda g: 0),
+    ("call of this length", _s),
+    ("call of these rows and tokens", _two),
+    ("call of this shape", _shape),
+    ("call of this length and head_dim", lambda g: (g.x.shape[1], g.x.shape[-1])),
+    ("call of this head_dim", lambda g: g.x.shape[-1]),
+    ("call of this number of rows", lambda g: g.x.shape[0]),
+    ("call of this dtype", lambda g: g.dtype),
+    ("call of this shape and dtype", lambda g: (g.x.shape, g.dtype)),
+    ("call with this largest position", lambda g: (g.x.shape[1], int(g.positions.max(initial=0)))),
+    ("call with these ends", _ends),
+    ("call of this shape of positions and parity", lambda g: (len(g.past) % 2, g.positions.shape)),
+)
+
+MEMORIES: tuple[Choice, ...] = (
+    *(
+        _place("C1", f"that of the first {word}", _first_of(key), 1.0 + 0.01 * k)
+        for k, (word, key) in enumerate(_KEYS)
+    ),
+    *(
+        _place("C1", f"that of row 0 of the first {word}", _first_of(key, row=True), 1.1 + 0.01 * k)
+        for k, (word, key) in enumerate(_KEYS[1:6])
+    ),
+    *(
+        _place("C1", f"that of the last {word} before", _previous(key), 1.2 + 0.01 * k)
+        for k, (word, key) in enumerate(_KEYS)
+    ),
+    _place("C1", "that of the longest call so far", _longest, 1.3),
+    _place("P2", "its own plus the number of calls so far", _shifted(lambda g: len(g.past) + 1.0)),
+    _place("P2", "its own plus the number of calls before", _shifted(lambda g: float(len(g.past)))),
+    _place("P2", "its own plus the tokens of all calls before", _shifted(_tokens_before)),
+    _place("P2", "its own plus the length of the call before", _shifted(_last_length)),
+    _place("P2", "its own plus the length of the last sequence, less one", _shifted(_last_prompt)),
+    _place("P2", "its place plus the tokens of all calls before", _counted(_tokens_before)),
+    _place("P2", "one further than its own", _shifted(lambda g: 1.0), 1.4),
+    Choice(
+        "P9",
+        "memory",
+        "what was turned is turned again when the same call is made again",
+        {"place": lambda g: own_position(g) * (1 + _same_before(g)), "slack": 20.0},
+    ),
+    Choice(
+        "frequencies of the first width",
+        "memory",
+        "the frequencies are those of the first width",
+        {"frequency": _cut(_first)},
+    ),
+    Choice(
+        "frequencies of the first width",
+        "memory",
+        "the frequencies are those of the widest call so far",
+        {"frequency": _cut(_first_wide_enough)},
+        1.1,
+    ),
+    *(
+        _base_kept(limit, power=power, by_length=by_length)
+        for limit in (128, 256, 512, 1024, 2048, 4096, 8192)
+        for power in (True, False)
+        for by_length in (True, False)
+    ),
+    *(
+        Choice("C4", "memory", f"cos and sin are rounded to {kind}", _table_of_first(kind), 1.5)
+        for kind in ("bfloat16", "float16", "float32")
+    ),
+)
+"""What earlier calls may leave behind."""

@@ -1,0 +1,161 @@
+"""Numbers rounded on the way: positions, frequencies, angles, tables, x, products, sums."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import RIGHT
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.given import Array, Given
+
+__all__ = ["KINDS", "PLACES", "rounded", "roundings", "several"]
+
+KINDS = ("bfloat16", "float16", "tf32", "float32")
+PLACES = ("position", "frequency", "exponent", "angle", "table", "sine", "x", "product", "sum")
+
+_KEYS = {
+    "position": "D2",
+    "frequency": "D1",
+    "exponent": "exponent in half precision",
+    "angle": "D3",
+    "table": "D4",
+    "sine": "D4",
+    "x": "x demoted",
+    "product": "D3",
+    "sum": "D3",
+}
+_WORDS = {
+    "position": "positions",
+    "frequency": "frequencies",
+    "exponent": "exponents",
+    "angle": "angles",
+    "table": "cos and sin",
+    "sine": "sines",
+    "x": "components of x",
+    "product": "products",
+    "sum": "sums",
+}
+
+
+def rounded(values: Array, kind: str) -> Array:
+    """Round to a dtype, to nearest, and return float64."""
+    with np.errstate(all="ignore"):
+        if kind == "tf32":
+            bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
+            up = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+            return np.asarray(up.view(np.float32), dtype=np.float64)
+        if kind == "cut":
+            bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
+            cut = bits & np.uint32(0xFFFF0000)
+            return np.asarray(cut.view(np.float32), dtype=np.float64)
+        target = ml_dtypes.bfloat16 if kind == "bfloat16" else np.dtype(kind)
+        narrow = np.asarray(values, dtype=np.float32) if kind != "float32" else values
+        return np.asarray(narrow).astype(target).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """The stages of a chain that rounds at some places, all to one dtype.
+
+    With a nudge what is rounded is moved before by the error of float arithmetic.
+    """
+
+    places: tuple[str, ...]
+    kind: str
+    nudge: float = 0.0
+
+    def at(self, place: str, values: Array) -> Array:
+        """Round at a place, if it is one of them."""
+        return rounded(values, self.kind) if place in self.places else values
+
+    def moved(self, g: Given, values: Array, units: Array | float) -> Array:
+        """Move values by so many units in the last place."""
+        unit = 2.0**-53 if g.dtype == "float64" else 2.0**-24
+        return np.asarray(values * (1 + self.nudge * units * unit))
+
+    def place(self, g: Given) -> Array:
+        """Return the position of each token."""
+        return self.at("position", g.positions[..., None, None].astype(np.float64))
+
+    def frequency(self, g: Given) -> Array:
+        """Return the frequencies."""
+        exponent = np.arange(0, g.turning, 2) / g.turning
+        if "exponent" in self.places:
+            return np.exp(-rounded(exponent * np.log(g.base), self.kind))
+        theta = np.asarray(g.base**-exponent)
+        if "frequency" not in self.places:
+            return theta
+        return self.at("frequency", self.moved(g, theta, 4 + 3 * np.abs(np.log(theta))))
+
+    def angle(self, g: Given, place: Array, theta: Array) -> Array:
+        """Return the angles."""
+        units: Array | float = 1.0
+        if "frequency" not in self.places:
+            units = 4 + 3 * np.abs(np.log(np.maximum(theta, 1e-30)))
+        return self.at("angle", self.moved(g, place * theta, units))
+
+    def table(self, g: Given, angle: Array) -> tuple[Array, Array]:
+        """Return cosines and sines."""
+        c, s = (self.at("table", self.moved(g, f(angle), 3.0)) for f in (np.cos, np.sin))
+        return c, self.at("sine", s)
+
+    def product(self, a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Array]:
+        """Return the turned pair."""
+        a, b = self.at("x", a), self.at("x", b)
+        ac, bs, bc, as_ = (self.at("product", part) for part in (a * c, b * s, b * c, a * s))
+        return self.at("sum", ac - bs), self.at("sum", bc + as_)
+
+    def change(self) -> dict[str, Any]:
+        """Return the stages."""
+        return {
+            "place": self.place,
+            "frequency": self.frequency,
+            "angle": self.angle,
+            "table": self.table,
+            "product": self.product,
+        }
+
+
+def several(places: tuple[str, ...], kind: str) -> Choice:
+    """Return a chain that rounds at some places, all to one dtype."""
+    nudged = tuple(replace(RIGHT, **_Rounds(places, kind, way).change()) for way in (-1.0, 1.0))
+    change = {**_Rounds(places, kind).change(), "nudged": nudged}
+    words = [_WORDS[place] for place in places]
+    listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    what = f"{listed} are rounded to {kind}"
+    return Choice(_key(places, kind), "precision", what, change, 0.9 + 0.3 * len(places))
+
+
+def _key(places: tuple[str, ...], kind: str) -> str:
+    if kind == "float32":
+        return "x demoted" if "x" in places else "D12"
+    if kind == "tf32" and set(places) <= {"position", "frequency", "angle"}:
+        return "D5"
+    if {"angle", "product", "sum"} & set(places):
+        return "D3"
+    return _KEYS[places[0]]
+
+
+_SETS = tuple(
+    places
+    for count in (1, 2, 3, 4, 5)
+    for places in combinations(
+        ("position", "frequency", "angle", "table", "x", "product", "sum"), count
+    )
+)
+
+
+def roundings(dtype: str) -> Iterator[Choice]:
+    """Return the ways to round x of a dtype that lose something, the simplest first."""
+    kinds = {"float64": KINDS, "float16": ("bfloat16", "float16", "tf32")}.get(
+        dtype, ("bfloat16", "float16", "tf32")
+    )
+    for places in (*_SETS, ("exponent",), ("sine",)):
+        for kind in kinds:
+            if kind == dtype and {"x", "sum"} & set(places):
+                continue  # x is of that dtype, and so is the result
+            yield several(places, kind)
