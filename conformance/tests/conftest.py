@@ -16,7 +16,7 @@ from ropespec.conformance.results import CheckResult
 from ropespec.conformance.runner import Plan, run_check
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
 from ropespec.conformance.subject.loading import DEVICE, keywords_of
-from ropespec.conformance.subject.session import Offer, Reply, Rotated, SubjectRaised
+from ropespec.conformance.subject.session import NotClaimed, Offer, Reply, Rotated, SubjectRaised
 from ropespec.conformance.trial import Trial
 from ropespec.spec import FUNCTIONS
 
@@ -92,6 +92,11 @@ class InProcess:
         fits = reply.values[0].shape == sent.shape
         y = from_subject(reply.values[0], self.profile) if fits else reply.values[0]
         return Rotated(y, fits, reply)
+
+    def rotate_vjp(self, *given: object, **how: object) -> Rotated:
+        """Take no gradient here."""
+        del given, how
+        raise NotClaimed("no gradients in this process")
 
     def refresh(self) -> None:
         """Forget nothing: what a function of this process keeps stays."""

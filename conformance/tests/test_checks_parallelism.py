@@ -5,7 +5,8 @@ import pytest
 
 from ropespec import reference
 from ropespec.backends import numpy as backend
-from ropespec.conformance.identify import diagnose, identify
+from ropespec.conformance.diagnosis import diagnose
+from ropespec.conformance.identify import identify
 from ropespec.conformance.identify.facts import Name, Source
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import Status
@@ -150,4 +151,4 @@ def test_three_shards_are_identified_as_two_are(checks, wrong, source, name, int
 
     assert found.value(Name.TOKENS) is source
     assert found.value(Name.BASE) == pytest.approx(10000.0)
-    assert diagnose(found, profile)[0].name == name
+    assert diagnose(session)[0].name == name

@@ -7,7 +7,7 @@ import pytest
 
 from ropespec.conformance.cli import main
 from ropespec.conformance.cli.named import check_text, known_names, mistake_text
-from ropespec.conformance.identify.catalogue import CATALOGUE, UNLISTED
+from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED
 from ropespec.conformance.named import in_reference, in_tests
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.report.formulas import without_latex

@@ -1,145 +1,68 @@
-"""Diagnosis names the mistake of every wrong implementation of the zoo, and never a wrong one."""
+"""Functions of their own, keywords, gradients and refusals: each mistake by its name."""
 
-import re
-import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ropespec import reference
-from ropespec.conformance.identify import Name, diagnose, identify
-from ropespec.conformance.identify.catalogue import CATALOGUE, UNLISTED
+from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult, Status
 from ropespec.conformance.subject.session import Session, load
-from ropespec.conformance.zoo import Wrong, zoo
 
-VARIANTS = runpy.run_path(str(Path(__file__).parent / "subjects" / "mistakes.py"))["VARIANTS"]
-WRONG = [entry for entry in zoo() if isinstance(entry, Wrong) and entry.bare]
-# What only a worker shows: writes, strides, kinds of results, and the loss of the process.
-IN_A_WORKER = ("overwrites_x", "overwrites_positions", "returns_x_at_zero", "strides_ignored")
-IN_A_WORKER += ("not_an_array", "hangs", "aborts")
-BARE = frozenset()
+SUBJECTS = Path(__file__).parent / "subjects"
+FAILED = (CheckResult("ROT-7.value", "ROT-7", "title", "sentence", Status.FAIL),)
+PASSED = (CheckResult("ROT-7.value", "ROT-7", "title", "sentence", Status.PASS),)
 
 
 @pytest.fixture
-def found_of(checks):
-    """Return a function that identifies functions of this process."""
+def diagnosed(checks):
+    """Return a function that diagnoses functions of this process."""
     in_process = type(checks.trial({}).session)
 
-    def find(profile, keywords=None, **functions):
+    def find(profile, results=(), keywords=None, **functions):
         known = {} if keywords is None else {"keywords": keywords}
-        return identify(in_process(functions, profile, **known))
+        return diagnose(in_process(functions, profile, **known), results)
 
     return find
 
 
-@pytest.fixture
-def diagnosis_of(found_of):
-    """Return a function that diagnoses a bare rotation of this process."""
-
-    def diagnosed(function, profile, *results):
-        return diagnose(found_of(profile, BARE, apply_rotary=function), profile, results)
-
-    return diagnosed
-
-
-def in_a_worker(entry, failures):
-    """Identify and diagnose in a worker."""
-    timeout = 0.5 if entry.name == "hangs" else 20.0
-    with Session(load(entry.target), entry.profile, timeout=timeout) as session:
-        return diagnose(identify(session), entry.profile, failures)
-
-
-@pytest.mark.parametrize("entry", WRONG, ids=lambda entry: entry.name)
-def test_a_wrong_implementation_is_named_and_never_by_a_wrong_name(entry, diagnosis_of):
-    """Its own name comes first, an id or words; what has no name is given no id."""
-    status = {"hangs": Status.TIMEOUT, "aborts": Status.CRASH}.get(entry.name, Status.FAIL)
-    failures = tuple(result(status, id_) for id_ in entry.killed_by or ("ROT-7.value",))
-    if entry.bare and entry.name not in IN_A_WORKER:
-        named = diagnosis_of(entry.function, entry.profile, *failures)
-    else:
-        named = in_a_worker(entry, failures)
-
-    assert named
-    if entry.catalogue:
-        assert (named[0].id or named[0].name) == entry.catalogue
-    else:
-        assert [one.id for one in named] == [""] * len(named)
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_a_variant_of_a_mistake_is_named_too(name, diagnosis_of):
-    """The class is recognised, not the example: other half, axis, row, call, dtype or layout."""
-    id_, claims, function = VARIANTS[name]
-    named = diagnosis_of(function, Profile.from_mapping(claims), result(Status.FAIL))
-
-    assert named[0].id == id_
-    assert id_ or [one.id for one in named] == [""] * len(named)
-
-
-def test_mistakes_that_look_alike_share_their_certainty(diagnosis_of):
-    """Doubled positions in float32 and one rounding: three names, none of them sure."""
-    _, claims, function = VARIANTS["doubled_positions"]
-    named = diagnosis_of(function, Profile.from_mapping(claims))
-
-    assert {one.id for one in named} == {"K6", "M6", "A1"}
-    assert sum(one.certainty for one in named) == pytest.approx(1.0)
-
-
-def result(status, id_="ROT-7.value"):
-    """Return a result of a check."""
-    return CheckResult(id_, id_.split(".")[0], "title", "sentence", status)
-
-
 def usual(x, p):
-    """Rotate half-split pairs in float32."""
+    """Rotate half-split pairs."""
     return np.asarray(reference.apply_rotary(x, p, interleaved=False))
 
 
-def test_a_failure_that_nothing_explains_is_unknown(found_of):
-    """The nearest known operator is said, and no id is given."""
-    profile = Profile.from_mapping({"interleaved": False})
-    found = found_of(profile, BARE, apply_rotary=usual)
-    (one,) = diagnose(found, profile, (result(Status.FAIL),))
-
-    assert (one.id, one.name, one.certainty) == ("", "unknown", 0.0)
-    assert one.sentence.startswith("unknown, nearest is the half rotation of base 10000")
-
-
-def test_nothing_is_named_when_all_checks_pass(found_of):
+def test_nothing_is_named_when_all_checks_pass(diagnosed):
     """A diagnosis follows failures."""
     profile = Profile.from_mapping({"interleaved": True})
-    found = found_of(profile, BARE, apply_rotary=usual)
 
-    assert diagnose(found, profile, (result(Status.PASS),)) == ()
-    assert diagnose(found, profile, (result(Status.FAIL),))[0].id == "L1"
+    assert diagnosed(profile, PASSED, apply_rotary=usual) == ()
+    assert diagnosed(profile, FAILED, apply_rotary=usual)[0].id == "L1"
 
 
-def test_unknown_frequencies_are_printed_beside_the_nearest_scheme(found_of):
-    """A scaled ladder is no named defect; identification says what it resembles."""
-
-    def llama3(x, p):
-        dim = x.shape[-1]
-        theta = 500000.0 ** (-np.arange(0, dim, 2) / dim)
-        blend = np.clip((8192 * theta / (2 * np.pi) - 1) / 3, 0, 1)
-        angle = p[..., None] * ((1 - blend) * theta / 8 + blend * theta)
-        c, s = np.cos(angle)[..., None, :], np.sin(angle)[..., None, :]
-        a, b = x[..., : dim // 2], x[..., dim // 2 :]
-        return np.concatenate([a * c - b * s, b * c + a * s], -1).astype(x.dtype)
-
+def test_a_failure_that_no_call_shows_is_unknown(diagnosed):
+    """Which check failed is said, and no name is given."""
     profile = Profile.from_mapping({"interleaved": False})
-    found = found_of(profile, BARE, apply_rotary=llama3)
-    (one,) = diagnose(found, profile)
+    (one,) = diagnosed(profile, FAILED, apply_rotary=usual)
 
-    assert found.value(Name.SCHEME) == "llama3, factor 8, length 8192 of base 500000"
-    assert one.id == ""
-    assert "nearest is llama3" in one.sentence
+    assert (one.id, one.name) == ("", "unknown")
+    assert one.sentence.startswith("ROT-7.value fails")
+
+
+def test_mistakes_that_look_alike_are_told_together(diagnosed):
+    """Doubled positions in float32 and one rounding may be a rotation applied twice."""
+
+    def doubled(x, p):
+        return usual(x, 2 * np.asarray(p))
+
+    (one,) = diagnosed(Profile.from_mapping({"interleaved": False}), apply_rotary=doubled)
+
+    assert {one.label, *one.equals} >= {"A1 applied twice", "K6 position scale 2"}
 
 
 @pytest.mark.parametrize("dropped", ["interleaved", "base", "rotary_dim"])
-def test_a_keyword_that_is_ignored_is_named(dropped, found_of):
+def test_a_keyword_that_is_ignored_is_named(dropped, diagnosed):
     """A function that takes a keyword and drops it has no claim that would show it."""
     fixed = {"interleaved": False, "base": 10000.0, "rotary_dim": None}[dropped]
 
@@ -148,7 +71,7 @@ def test_a_keyword_that_is_ignored_is_named(dropped, found_of):
         return reference.apply_rotary(x, p, **(given | {dropped: fixed}))
 
     profile = Profile.from_mapping({"layouts": (True, False)})
-    named = diagnose(found_of(profile, apply_rotary=apply_rotary), profile)
+    named = diagnosed(profile, apply_rotary=apply_rotary)
 
     assert named[0].id == {"interleaved": "L6", "base": "F1", "rotary_dim": "R2"}[dropped]
 
@@ -176,14 +99,12 @@ def embedding(order="woven", exponent=1.0, shift=0.0, start=0):
         ("P3", embedding(start=1)),
     ],
 )
-def test_mistakes_of_the_sinusoidal_embedding_are_named(id_, function, found_of):
+def test_mistakes_of_the_sinusoidal_embedding_are_named(id_, function, diagnosed):
     """Each known wrong embedding is told from the others and from the right one."""
     profile = Profile.from_mapping({"interleaved": True})
-    found = found_of(profile, sinusoidal_embedding=function)
-    sound = found_of(profile, sinusoidal_embedding=embedding())
 
-    assert [one.id for one in diagnose(found, profile)] == [id_]
-    assert diagnose(sound, profile) == ()
+    assert [one.id for one in diagnosed(profile, sinusoidal_embedding=function)] == [id_]
+    assert diagnosed(profile, sinusoidal_embedding=embedding()) == ()
 
 
 def attention_with(scale=1.0, masking="before", key=1, value=0, merge=False):
@@ -230,22 +151,12 @@ def softmax(scores):
         ("A6", {"value": 1}),
     ],
 )
-def test_mistakes_of_attention_are_named(id_, changes, found_of):
+def test_mistakes_of_attention_are_named(id_, changes, diagnosed):
     """Each known wrong attention is told from the others and from the right one."""
     profile = Profile.from_mapping({"interleaved": True})
-    found = found_of(profile, attention=attention_with(**changes))
-    sound = found_of(profile, attention=attention_with())
 
-    assert [one.id for one in diagnose(found, profile)] == [id_]
-    assert diagnose(sound, profile) == ()
-
-
-def test_the_catalogue_is_readable():
-    """An entry has a name and a sentence with its remedy; ids have the form of one."""
-    for key, entry in (CATALOGUE | UNLISTED).items():
-        assert entry.sentence.endswith(".")
-        assert entry.name
-        assert entry.id == (key if re.fullmatch(r"[A-Z]\d+", key) else "")
+    assert [one.id for one in diagnosed(profile, attention=attention_with(**changes))] == [id_]
+    assert diagnosed(profile, attention=attention_with()) == ()
 
 
 @pytest.mark.parametrize(
@@ -260,9 +171,9 @@ def test_the_catalogue_is_readable():
 def test_mistakes_of_gradients_are_named(id_, name, claims):
     """The gradient of torch is compared with the rotation by the opposite angle."""
     pytest.importorskip("torch")
-    target = f"{Path(__file__).parent / 'subjects' / 'torch_gradients.py'}:{name}"
+    target = f"{SUBJECTS / 'torch_gradients.py'}:{name}"
     profile = Profile.from_mapping({"interleaved": False, "array": "torch"} | claims)
     with Session(load(target), profile) as session:
-        named = diagnose(identify(session), profile)
+        named = diagnose(session)
 
     assert [one.id for one in named] == ([] if id_ is None else [id_])

@@ -9,17 +9,17 @@ import pytest
 from ropespec import reference
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
-from ropespec.conformance.diagnosis.conduct import conduct
 from ropespec.conformance.diagnosis.diagnose import diagnose
 from ropespec.conformance.diagnosis.rotation import examine
-from ropespec.conformance.diagnosis.told import Rank, entry_of, of_confirmed
+from ropespec.conformance.diagnosis.told import of_confirmed
+from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED
 from ropespec.conformance.mistakes.chain import RIGHT, run
 from ropespec.conformance.mistakes.frequency import DYNAMIC, LADDERS
 from ropespec.conformance.mistakes.memory import MEMORIES
 from ropespec.conformance.mistakes.place import SOURCES, WHOLE
 from ropespec.conformance.mistakes.turning import GRADIENTS, TURNS
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.results import CheckResult, Status
+from ropespec.conformance.results import CheckResult, Rank, Status
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import Wrong, zoo
 
@@ -27,6 +27,7 @@ SUBJECTS = Path(__file__).parent / "subjects"
 VARIANTS = runpy.run_path(str(SUBJECTS / "mistakes.py"))["VARIANTS"]
 CASES = runpy.run_path(str(SUBJECTS / "misnamed.py"))["CASES"]
 ZOO = {entry.name: entry for entry in zoo() if isinstance(entry, Wrong)}
+KNOWN = {*CATALOGUE, *UNLISTED}
 HALF = Profile.from_mapping({"interleaved": False})
 
 
@@ -74,7 +75,7 @@ def test_a_mistake_of_the_zoo_is_reproduced(name, examined):
     assert all(got == of > 0 for got, of in counts)
     told = of_confirmed(outcome.confirmed)
     assert told.rank in (Rank.ALONE, Rank.EQUALS)
-    assert ZOO[name].catalogue in ("", told.id, "some pairs rotated otherwise")
+    assert ZOO[name].catalogue in ("", told.id, told.name)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_a_right_rotation_has_no_wrong_call(examined):
 
     assert len(outcome.wrong) == 0
     assert len(outcome.confirmed) == 0
-    assert list(conduct(outcome.answers)) == []
+    assert [one.fault for one in outcome.answers if one.fault] == []
 
 
 def test_a_limit_is_found_to_the_token(examined):
@@ -181,8 +182,8 @@ def test_every_alternative_makes_something_of_a_call_and_has_an_entry():
     for choice in (*TURNS, *LADDERS, *DYNAMIC, *WHOLE, *MEMORIES, *GRADIENTS):
         made = run(choice.chain(RIGHT), given)
         assert made.y.shape == given.x.shape, choice.what
-        assert entry_of(choice.key).name
+        assert choice.key in KNOWN
     for key, what, source in SOURCES.values():
         assert source(given).ndim == 4
         assert what
-        assert not key or entry_of(key).name
+        assert key in KNOWN | {""}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ropespec import reference
-from ropespec.conformance.identify import Name, Pairing, diagnose, identify
+from ropespec.conformance.identify import Name, Pairing, identify
 from ropespec.conformance.profile import Profile
 
 
@@ -129,13 +129,11 @@ ONE = {
 @pytest.mark.parametrize("what", ONE)
 def test_what_a_single_token_comes_to_is_told_as_what_it_is(what, found_of):
     """Nothing else is named."""
-    function, key, words = ONE[what]
+    function, _, words = ONE[what]
     found = found_of(function)
-    named = diagnose(found, Profile(layouts=(False,)))
 
     assert ("S=1", "all", what) in found.value(Name.PATHS)
     assert f"S=1: {words}" in found.fact(Name.PATHS).sentence
-    assert {one.id or one.name for one in named} == {key}
 
 
 def test_of_what_only_raises_nothing_is_known(found_of):

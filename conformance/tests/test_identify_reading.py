@@ -112,3 +112,22 @@ def test_the_form_of_a_block_is_named(form, matrix):
     stacked = np.stack([np.stack(row, -1) for row in rows], -2)
 
     assert block_form(Blocks(np.array(NEAR), stacked))[0] is form
+
+
+@pytest.mark.parametrize("base", [10010.0, 9995.0, 10000.0])
+def test_a_base_is_told_from_one_next_to_it(base):
+    """Half a thousandth shows in the slow pairs, though every pair is nearly right."""
+    rungs = [Rung(base ** (-2 * np.arange(d // 2) / d), d, d) for d in (64, 32)]
+
+    assert fit(rungs, 10000.0).base == pytest.approx(base, rel=1e-5)
+
+
+def test_rounded_frequencies_do_not_move_the_base():
+    """What rounding takes from each frequency is no other base."""
+    rungs = []
+    for d in (64, 32):
+        exact = (10000.0 ** (-2 * np.arange(d // 2) / d)).astype(np.float32)
+        cut = (exact.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+        rungs.append(Rung(cut.astype(np.float64), d, d))
+
+    assert fit(rungs, 10000.0).base == 10000.0

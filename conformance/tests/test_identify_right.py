@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ropespec import reference
-from ropespec.conformance.identify import Name, Pairing, Source, convention, diagnose, identify
+from ropespec.conformance.diagnosis import diagnose
+from ropespec.conformance.identify import Name, Pairing, Source, convention, identify
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import Right, zoo
@@ -18,6 +19,17 @@ ELSEWHERE = [
     if entry.profile.array == "numpy" or entry.name == "torch_growing_cache"
 ]
 BARE = frozenset()
+
+
+@pytest.fixture
+def session_of(checks):
+    """Return a function that makes a session of a function of this process."""
+    in_process = type(checks.trial({}).session)
+
+    def make(function, profile):
+        return in_process({"apply_rotary": function}, profile, BARE)
+
+    return make
 
 
 @pytest.fixture
@@ -53,9 +65,9 @@ def test_the_conventions_of_a_right_implementation_are_read_off(entry, found_of)
 
 
 @pytest.mark.parametrize("entry", RIGHT, ids=lambda entry: entry.name)
-def test_nothing_is_diagnosed_in_a_right_implementation(entry, found_of):
+def test_nothing_is_diagnosed_in_a_right_implementation(entry, session_of):
     """No mistake is named where there is none."""
-    assert diagnose(found_of(entry), entry.profile) == ()
+    assert diagnose(session_of(entry.function, entry.profile)) == ()
 
 
 @pytest.mark.parametrize(
@@ -72,7 +84,6 @@ def test_the_conventions_are_found_without_any_claim(entry, found_of):
     profile = convention(found, Profile.from_mapping({"interleaved": True} | given), given)
 
     assert (profile.layouts, profile.axes, profile.base) == (own.layouts, own.axes, own.base)
-    assert diagnose(found, profile) == ()
 
 
 @pytest.mark.parametrize("entry", ELSEWHERE, ids=lambda entry: entry.name)
@@ -80,8 +91,8 @@ def test_right_implementations_of_other_kinds_are_read_in_a_worker(entry):
     """Modules, classes and frameworks: pairing, axes, base and precision, and no mistake."""
     with Session(load(entry.target), entry.profile) as session:
         found = identify(session)
+        assert diagnose(session) == ()
 
-    assert diagnose(found, entry.profile) == ()
     if entry.measured:
         interleaved = found.value(Name.PAIRING) is Pairing.INTERLEAVED
         assert interleaved == entry.profile.layouts[0]
@@ -122,7 +133,7 @@ def test_the_reference_is_identified_with_all_its_keywords(interleaved, checks):
     assert found.value(Name.FLAGS) == ()
 
 
-def test_a_table_that_ends_is_said_with_its_length(checks):
+def test_a_table_that_ends_is_said_with_its_length(checks, session_of):
     """What raises beyond 4096 is to be checked up to the largest position it accepted."""
 
     def short(x, p):
@@ -134,7 +145,9 @@ def test_a_table_that_ends_is_said_with_its_length(checks):
 
     assert found.value(Name.LARGEST) == ("raises", 4096)
     assert " --max-position 4096" in found.command()
-    assert "positions refused" in [one.name for one in diagnose(found, profile)]
+    (named,) = diagnose(session_of(short, profile))
+    assert named.name == "positions refused"
+    assert "beyond 4096" in named.sentence
 
 
 def test_a_table_filled_with_nan_is_read_where_it_holds_numbers(checks):

@@ -82,6 +82,6 @@ def test_how_many_of_the_zoo_have_a_name_is_counted_right():
     """What has no name of its own is not called named."""
     wrong = [entry for entry in zoo() if isinstance(entry, Wrong)]
     named = sum(bool(entry.catalogue) for entry in wrong)
-    words = f"Of the {len(wrong)} wrong implementations there {named} have a name that it gives"
+    words = f"Of the {len(wrong)} wrong implementations there {named} have a name in its"
 
-    assert f"{words} them, and {len(wrong) - named} have none" in README
+    assert f"{words} catalogue, and {len(wrong) - named} have none" in README

@@ -41,7 +41,7 @@ def checked(name, only=BASIC, *, file="deviating.py", **claims):
 
 def named(name, sentence=""):
     """Return a diagnosis as the checks of an identification make it."""
-    return (Diagnosis("X0", name, sentence, 0.9),)
+    return (Diagnosis("X0", name, sentence),)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_claims_are_found_together():
 
 def test_a_base_that_was_found_is_claimed():
     """The command holds the base that the diagnosis names."""
-    told = named("wrong base", "Pass it on (found 500000, claimed 10000).")
+    told = named("wrong base", "The base is 500000. Pass it on.")
 
     assert checked("other_base", ("ROT-7",), diagnosis=told).remedy.claims == {"base": 500000.0}
 

@@ -175,7 +175,7 @@ CASE = {
 }
 
 
-DIAGNOSIS = Diagnosis("L1", "wrong pairing", "The other pairs are rotated; rotate these.", 0.95)
+DIAGNOSIS = Diagnosis("L1", "wrong pairing", "The other pairs are rotated; rotate these.")
 
 
 def test_the_report_begins_with_the_answer():
@@ -280,9 +280,7 @@ def test_whatever_fails_takes_forty_lines(width, status):
         )
         for n in range(1, 60)
     ]
-    diagnosis = tuple(
-        replace(DIAGNOSIS, name=f"mistake {n}", sentence=long, certainty=0.9) for n in range(7)
-    )
+    diagnosis = tuple(replace(DIAGNOSIS, name=f"mistake {n}", sentence=long) for n in range(7))
     found = replace(verdict(*checks), diagnosis=diagnosis, subject="a_long_path/" * 9 + "a.py:f")
     text = printed(found, width=width)
     lines = text.splitlines()
@@ -308,24 +306,26 @@ def test_nothing_is_dropped_and_no_word_is_cut(width):
     assert [word for word in wide if word.strip(";") not in words and set(word) != {"─"}] == []
 
 
-def test_two_names_that_cannot_be_told_apart_are_listed_as_either():
+def test_where_and_evidence_stand_below_a_name_with_what_cannot_be_told_from_it():
     """No percentage is printed: nobody measured it."""
-    one, two = (replace(DIAGNOSIS, id=i, name=f"name {i}", certainty=0.5) for i in ("A1", "A2"))
-    either = [line.plain for line in diagnosis_lines((one, two))]
-    both = [line.plain for line in diagnosis_lines((DIAGNOSIS, replace(two, certainty=0.9)))]
+    seen = {"where": "calls with 1 token", "evidence": "reproduces 8 of 8", "equals": ("K6 two",)}
+    one, two = replace(DIAGNOSIS, **seen), replace(DIAGNOSIS, id="A2", name="name A2")
+    lines = [line.plain for line in diagnosis_lines((one, two))]
 
-    assert either[0] == "Diagnosis: either A1 name A1 or A2 name A2"
-    assert either[1] == f"  A1 name A1: {DIAGNOSIS.sentence}"
-    assert both[0] == f"Diagnosis: L1 wrong pairing. {DIAGNOSIS.sentence}"
-    assert both[1].startswith("Also: A2 name A2. ")
-    assert "%" not in "".join((*either, *both))
+    assert lines == [
+        f"Diagnosis: L1 wrong pairing. {DIAGNOSIS.sentence}",
+        "  Where: calls with 1 token. Evidence: reproduces 8 of 8; not to be told from: K6 two.",
+        f"Also: A2 name A2. {DIAGNOSIS.sentence}",
+    ]
+    assert "%" not in "".join(lines)
 
 
 def test_an_unknown_mistake_has_no_name():
-    """The sentence says what comes nearest."""
-    unknown = Diagnosis("", "unknown", "unknown, nearest is the rotation", 0.0)
+    """The sentence says what was measured."""
+    unknown = Diagnosis("", "unknown", "The smallest wrong call is this.")
+    told = "Diagnosis: unknown. The smallest wrong call is this."
 
-    assert diagnosis_lines((unknown,))[0].plain == "Diagnosis: unknown, nearest is the rotation"
+    assert diagnosis_lines((unknown,))[0].plain == told
 
 
 UNFIT = "1 of what is not claimed or not possible here"

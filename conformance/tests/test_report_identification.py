@@ -7,7 +7,6 @@ from rich.console import Console
 
 from ropespec.conformance.identify.facts import (
     Block,
-    Diagnosis,
     Fact,
     Identification,
     Name,
@@ -16,6 +15,7 @@ from ropespec.conformance.identify.facts import (
 )
 from ropespec.conformance.identify.sentences import sentence
 from ropespec.conformance.report.identification import headline, print_identification
+from ropespec.conformance.results import Diagnosis
 
 USUAL = {
     Name.ANSWER: "values",
@@ -109,7 +109,7 @@ def test_the_first_line_answers_the_question_people_have(changes, line):
 
 def test_the_report_has_all_facts_in_groups():
     """The line to run comes before them, and mistakes before it, without percentages."""
-    mistake = Diagnosis("F1", "wrong base", "Pass the base on.", 0.9)
+    mistake = Diagnosis("F1", "wrong base", "Pass the base on.")
     text = printed(found(), (mistake,))
     order = ["Diagnosis: F1 wrong base. Pass", "ropespec check my.py:f --half", "What is rotated"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ropespec.conformance import zoo as package
-from ropespec.conformance.identify.catalogue import CATALOGUE, UNLISTED
+from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import Status
 from ropespec.conformance.runner import Plan, run, run_check, select

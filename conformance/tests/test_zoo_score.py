@@ -10,7 +10,7 @@ from ropespec.conformance import zoo as package
 from ropespec.conformance.cli.zoo import zoo_command
 from ropespec.conformance.results import Diagnosis
 from ropespec.conformance.zoo import Right, Wrong, zoo
-from ropespec.conformance.zoo.score import Score, Scored, _is_named, score
+from ropespec.conformance.zoo.score import Score, Scored, _is_named, _names, score
 
 PLANTED = Path(__file__).parent / "subjects" / "planted.py"
 CLAIMS = {"interleaved": True}
@@ -71,6 +71,7 @@ def test_what_kills_is_named_and_timed(small):
     [
         ("L1", ("L1", ""), True),
         ("history", ("", "history"), True),
+        ("K6", ("A1", "applied twice"), True),
         ("L1", ("", "wrong pairing"), False),
         ("history", ("", "unknown"), False),
         ("", ("", "unknown"), False),
@@ -79,7 +80,9 @@ def test_what_kills_is_named_and_timed(small):
 )
 def test_a_name_counts_only_where_it_is_the_entrys_own(own, given, named):
     """`unknown` is never a name, and an entry that has none cannot be named."""
-    assert _is_named(own, (Diagnosis(*given, "A sentence.", 0.9),)) is named
+    told = Diagnosis(*given, "A sentence.", equals=("K6 position scale 2", "operands confused"))
+
+    assert _is_named(own, _names((told,))) is named
 
 
 def item(name, *failed, named=True, is_wrong=True):

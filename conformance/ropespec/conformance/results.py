@@ -19,6 +19,7 @@ __all__ = [
     "Diagnosis",
     "Kind",
     "Numbers",
+    "Rank",
     "Remedy",
     "Status",
     "Verdict",
@@ -99,26 +100,49 @@ class Counterexample:
     smallest: bool = True
 
 
+class Rank(StrEnum):
+    """How much of a diagnosis was confirmed."""
+
+    ALONE = "exact, alone"
+    EQUALS = "exact, with equals"
+    FREE = "one stage as measured, the rest confirmed"
+    FACTS = "facts only"
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The name of a mistake.
+    """A mistake that was reproduced or measured, or what was measured of one that was not.
 
     Attributes
     ----------
     id : str
         In the catalogue of real defects; empty for a mistake that is not in it.
     name : str
-        In a few words; `unknown` if nothing fits.
+        In a few words; `unknown` if nothing that was tried explains it.
     sentence : str
-        What was found and the remedy.
-    certainty : float
-        In [0, 1]; split where two mistakes cannot be told apart.
+        What is done, with its numbers, and the remedy.
+    where : str
+        In which calls, tokens or pairs.
+    evidence : str
+        How much of how many fresh calls it explains, or what was seen.
+    rank : Rank
+        How much was confirmed.
+    equals : tuple of str
+        Mistakes that cannot be told apart from it.
     """
 
     id: str
     name: str
     sentence: str
-    certainty: float
+    where: str = ""
+    evidence: str = ""
+    rank: Rank = Rank.FACTS
+    equals: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Id and name; empty where nothing is known."""
+        return "" if self.name == "unknown" else f"{self.id} {self.name}".strip()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -126,7 +150,10 @@ class Diagnosis:
             "id": self.id,
             "name": self.name,
             "sentence": self.sentence,
-            "certainty": self.certainty,
+            "where": self.where,
+            "evidence": self.evidence,
+            "rank": str(self.rank),
+            "equals": list(self.equals),
         }
 
 
@@ -237,7 +264,7 @@ class Verdict:
     head_dims : tuple of int
         Those of the claimed sizes that something was rotated at.
     diagnosis : tuple of Diagnosis
-        The mistakes that explain the failures, the surest first; empty if it conforms.
+        The mistakes that explain the failures, the numbers first; empty if it conforms.
     waivers : mapping of str to str
         The failures that are waived, by clause or check, and why.
     unneeded : mapping of str to str

@@ -6,6 +6,7 @@ import time
 import traceback
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,13 @@ import numpy as np
 from hypothesis import target
 
 from ropespec.conformance.case import Case, cases
+from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.evidence.counterexample import PASSES, counterexample
-from ropespec.conformance.identify import Diagnosis, diagnose, identify
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.order import telling_first
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.document import version
-from ropespec.conformance.results import OVERDUE, CheckResult, Status, Verdict
+from ropespec.conformance.results import OVERDUE, CheckResult, Diagnosis, Status, Verdict
 from ropespec.conformance.search import (
     EXAMPLES,
     EXAMPLES_COMPILED,
@@ -181,7 +182,7 @@ def _overdue(plan: Plan) -> str:
 
 
 def explained(session: Session, verdict: Verdict) -> Verdict:
-    """Follow failures by identification: if the subject is a known mistake, say which.
+    """Follow failures by a diagnosis: what is wrong is reproduced, and named if that succeeds.
 
     Parameters
     ----------
@@ -193,24 +194,18 @@ def explained(session: Session, verdict: Verdict) -> Verdict:
     Returns
     -------
     Verdict
-        With the diagnosis, at the top and with each failed check; unchanged if it conforms, or if
-        it offers no rotation to be identified.
+        With the diagnosis, at the top and with each failed check; unchanged if it conforms.
     """
     if not verdict.failures:
         return verdict
     evident = _evident(verdict)
-    if evident and evident[0].name in _LOST.values():
-        names = evident
-    elif "apply_rotary" not in session.offers:
-        return verdict
-    else:
+    names: tuple[Diagnosis, ...] = evident
+    if not evident or evident[0].name not in _LOST.values():
         session.refresh()  # what the checks left behind is no part of the subject
-        try:
-            names = diagnose(identify(session), session.profile, verdict.checks)
-        except Exception:  # noqa: BLE001  # what it answers is its own affair, and the verdict stands
-            names = ()
-        if not any(item.id for item in names):
-            names = evident or names
+        with suppress(Exception):  # what it answers is its own affair, and the verdict stands
+            names = diagnose(session, verdict.checks)
+        if evident and all(item.name == "unknown" for item in names):
+            names = evident
     checks = tuple(
         result if result.status.conforms else replace(result, diagnosis=names)
         for result in verdict.checks
@@ -226,19 +221,19 @@ def _evident(verdict: Verdict) -> tuple[Diagnosis, ...]:
     for result in verdict.failures:
         said = result.message.partition("\n")[0]
         if result.status in _LOST:
-            return (Diagnosis("", _LOST[result.status], f"In {result.id}: {said}.", 0.95),)
+            return (Diagnosis("", _LOST[result.status], f"In {result.id}: {said}."),)
     if all(result.status is Status.ERROR for result in verdict.failures):
         # The one that was tried again says more.
         first = sorted(verdict.failures, key=lambda result: not result.stateful)
         said = first[0].message.partition("\n")[0]
         where = ", ".join(result.id for result in first[:3])
-        return (Diagnosis("", "it raises", f"In {where}: {said}.", 0.95),)
+        return (Diagnosis("", "it raises", f"In {where}: {said}."),)
     wanted = [verdict.failures[0], *(one for one in verdict.failures if one.clause == "ROT-17")]
     for result in wanted:
         if result.status is Status.FAIL and result.message.startswith("returns "):
-            return (Diagnosis("", "other result", f"It {result.message}.", 0.9),)
+            return (Diagnosis("", "other result", f"It {result.message}."),)
     if all(result.message == FLUSHED for result in verdict.failures):
-        return (Diagnosis("", "subnormals flushed", f"{FLUSHED[0].upper()}{FLUSHED[1:]}.", 0.9),)
+        return (Diagnosis("", "subnormals flushed", f"{FLUSHED[0].upper()}{FLUSHED[1:]}."),)
     return ()
 
 

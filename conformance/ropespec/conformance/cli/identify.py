@@ -1,5 +1,6 @@
 """`ropespec identify`: find out which convention an implementation follows."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,8 @@ from ropespec.conformance.cli.status import CONFORMS, Unusable
 from ropespec.conformance.subject.errors import TargetUnusable
 
 if TYPE_CHECKING:  # NumPy and the judge are loaded by the command itself
-    from ropespec.conformance.identify import Diagnosis, Identification
+    from ropespec.conformance.identify import Identification
+    from ropespec.conformance.results import Diagnosis
 
 __all__ = ["identify_command"]
 
@@ -74,10 +76,12 @@ def identify_command(
 def _found(
     target: str, claims: dict[str, Any], timeout: float, *, try_axes: bool
 ) -> "tuple[Identification, tuple[Diagnosis, ...]]":
+    from ropespec.conformance.diagnosis import diagnose  # noqa: PLC0415  # as above
     from ropespec.conformance.first_call import require_answer  # noqa: PLC0415  # as above
     from ropespec.conformance.identify import (  # noqa: PLC0415  # half a second that --help saves
+        Name,
+        Pairing,
         convention,
-        diagnose,
         identify,
     )
     from ropespec.conformance.opening import open_guessing  # noqa: PLC0415  # as above
@@ -88,7 +92,15 @@ def _found(
         if try_axes and found.is_nothing:
             require_answer(session, pairing_known=not guessed)  # in no order of axes it answers
         claimed = convention(found, session.profile, claims) if guessed else session.profile
-        return found, diagnose(found, claimed)
+        told = diagnose(session.under(claimed, session.timeout))
+        if guessed and found.value(Name.PAIRING) in (None, Pairing.NONE):
+            # No pairs were seen to turn: what it is may be told under the other layout.
+            other = replace(claimed, layouts=(not claimed.layouts[0],))
+            told = min(
+                (told, diagnose(session.under(other, session.timeout))),
+                key=lambda names: [one.name == "unknown" or " and " in one.name for one in names],
+            )
+        return found, told
 
 
 def _strict(value: Any) -> Any:  # noqa: ANN401  # JSON in, JSON out

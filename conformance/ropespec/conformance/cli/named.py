@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ropespec.conformance.identify import catalogue
-from ropespec.conformance.identify.catalogue import CATALOGUE, UNLISTED, Entry
+from ropespec.conformance.mistakes import catalogue
+from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED, Entry
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.zoo import Wrong, zoo
 from ropespec.spec.clauses import clauses

@@ -17,7 +17,7 @@ from ropespec.conformance.compare.result import (
 from ropespec.conformance.compare.side import Side
 from ropespec.conformance.compare.terms import Terms, settle
 from ropespec.conformance.compare.words import convention_line, permutation_words
-from ropespec.conformance.identify import diagnose
+from ropespec.conformance.diagnosis import diagnose
 
 if TYPE_CHECKING:
     from ropespec.conformance.compare.measure import Held
@@ -118,6 +118,6 @@ def _report(side: Side, terms: Terms, index: int) -> SideReport:
         environment=dict(side.session.environment),
         remarks=tuple(
             f"{one.id} {one.name}: {one.sentence}".strip()
-            for one in diagnose(side.found, side.claimed)
+            for one in diagnose(side.session.under(side.claimed, side.session.timeout))
         ),
     )

@@ -8,10 +8,11 @@ import numpy as np
 from ropespec.conformance.diagnosis.ask import Answer, Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.seen import Seen, agree
-from ropespec.conformance.diagnosis.told import Told, fact
-from ropespec.conformance.diagnosis.where import conditions
+from ropespec.conformance.diagnosis.told import fact
+from ropespec.conformance.diagnosis.where import EVERYWHERE, Where, conditions
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.mistakes.chain import Chain, run
+from ropespec.conformance.results import Diagnosis
 
 __all__ = ["conduct", "special"]
 
@@ -29,22 +30,23 @@ _FAULTS = (
 )
 
 
-def conduct(answers: Sequence[Answer], *, backward: bool = False) -> Iterator[Told]:
+def conduct(asker: Asker, answers: Sequence[Answer]) -> Iterator[Diagnosis]:
     """Say what calls did beside their numbers.
 
     Parameters
     ----------
+    asker : Asker
+        The subject, for calls that find a limit.
     answers : sequence of Answer
         All calls that were made.
-    backward : bool
-        Whether the gradient was asked for.
     """
     for fault, key, sentence in _FAULTS:
-        yield from _of(answers, key, sentence, _at_fault(fault))
-    yield from _of(
-        answers, "D10", "The result has another dtype than x", lambda one: one.fault == "dtype"
-    )
-    x = "cotangent overwritten" if backward else "M1"
+        if fault != "raises":
+            yield from _of(answers, key, sentence, _at_fault(fault))
+    yield from _raises(asker, answers)
+    for key, wider in (("D10", True), ("result demoted", False)):
+        yield from _of(answers, key, "The result has another dtype than x", _of_dtype(wider=wider))
+    x = "cotangent overwritten" if asker.backward else "M1"
     yield from _of(answers, x, "An argument is written to: x", lambda one: "x" in one.written)
     yield from _of(
         answers,
@@ -52,12 +54,12 @@ def conduct(answers: Sequence[Answer], *, backward: bool = False) -> Iterator[To
         "An argument is written to: positions",
         lambda one: "positions" in one.written,
     )
-    if not backward:
+    if not asker.backward:
         yield from _of(
             answers,
             "result shares memory with x",
             "The result lies in the memory of an argument",
-            lambda one: one.aliased and not one.written,
+            lambda one: one.aliased and "x" not in one.written,
         )
         yield from _of(
             answers,
@@ -67,36 +69,99 @@ def conduct(answers: Sequence[Answer], *, backward: bool = False) -> Iterator[To
         )
 
 
+_BITS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": 16}
+
+
+def _of_dtype(*, wider: bool) -> Test:
+    def test(one: Answer) -> bool:
+        if one.fault != "dtype":
+            return False
+        got = next((bits for name, bits in _BITS.items() if f"dtype {name}" in one.detail), 0)
+        return (got > _BITS[one.given.dtype]) == wider
+
+    return test
+
+
 def _at_fault(fault: str) -> Test:
     return lambda one: one.fault == fault
 
 
-def _of(answers: Sequence[Answer], key: str, sentence: str, test: Test) -> Iterator[Told]:
+def _raises(asker: Asker, answers: Sequence[Answer]) -> Iterator[Diagnosis]:
+    """Say where it raises; a limit of positions is found to the position."""
+    test = _at_fault("raises")
+    # Positions that are no run of memory may be refused (CON-10).
+    answers = [one for one in answers if not one.given.strided_positions]
     hit = [one for one in answers if test(one)]
     if not hit:
         return
-    where = _where(answers, test)
+    where = _condition(answers, test)
+    features = {atom.feature: atom for atom in where.atoms} if where is not None else {}
+    said = f"It raises: {hit[0].detail[:160]}"
+    evidence = f"seen in {len(hit)} of {len(answers)} calls"
+    told = str(where) if where is not None else _share(hit, answers)
+    if features.keys() == {"lowest"} and features["lowest"].value < 0:
+        yield fact("negative positions refused", f"{said}.", told, evidence)
+    elif features.keys() == {"farthest"} and features["farthest"].op == ">=":
+        limit = _limit(asker, answers, test)
+        yield fact("positions refused", f"{said} (beyond {limit}).", told, evidence)
+    elif features.keys() == {"strided"}:
+        yield fact("strided x refused", f"{said}.", told, evidence)
+    else:
+        yield fact("it raises", f"{said}.", told, evidence)
+
+
+def _limit(asker: Asker, answers: Sequence[Answer], test: Test) -> int:
+    """Return the largest position that is taken."""
+
+    def most(one: Answer) -> int:
+        return int(np.abs(one.given.positions).max(initial=0))
+
+    refused = min((one for one in answers if test(one)), key=most)
+    low, high = max((most(one) for one in answers if not test(one)), default=-1), most(refused)
+    while high - low > 1:
+        middle = (low + high) // 2
+        positions = np.full_like(refused.given.positions, middle)
+        answer = asker.ask(replace(refused.given, positions=positions))
+        if answer is not None and answer.y is not None:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _of(answers: Sequence[Answer], key: str, sentence: str, test: Test) -> Iterator[Diagnosis]:
+    hit = [one for one in answers if test(one)]
+    if not hit:
+        return
+    where = _condition(answers, test)
+    told = str(where) if where is not None else _share(hit, answers)
     evidence = f"seen in {len(hit)} of {len(answers)} calls"
     detail = next((one.detail for one in hit if one.detail), "")
-    yield fact(key, f"{sentence}{': ' + detail[:160] if detail else ''}.", where, evidence)
+    yield fact(key, f"{sentence}{': ' + detail[:160] if detail else ''}.", told, evidence)
 
 
-def _where(answers: Sequence[Answer], test: Test) -> str:
-    givens = [one.given for one in answers]
-    flags = [bool(test(one)) for one in answers]
+def _share(hit: Sequence[Answer], answers: Sequence[Answer]) -> str:
+    return f"{len(hit)} of {len(answers)} calls"
+
+
+def _condition(answers: Sequence[Answer], test: Test) -> Where | None:
+    """Return the condition under which calls do something, if one is found."""
+    small = [one for one in answers if 0 < one.given.x.size < _LARGE]
+    flags = [bool(test(one)) for one in small]
     if all(flags):
-        return "every call"
-
-    def spread(values: list[bool]) -> list[np.ndarray]:
-        return [np.full(g.x.shape, v) for g, v in zip(givens, values, strict=True)]
-
-    small = [k for k, g in enumerate(givens) if 0 < g.x.size < 30000]
-    yes, no = spread(flags), spread([not flag for flag in flags])
-    found = conditions([givens[k] for k in small], [yes[k] for k in small], [no[k] for k in small])
-    return str(found[0]) if found else f"{sum(flags)} of {len(flags)} calls"
+        return EVERYWHERE if all(test(one) for one in answers) else None
+    found = conditions(
+        [one.given for one in small],
+        [np.full(one.given.x.shape, flag) for one, flag in zip(small, flags, strict=True)],
+        [np.full(one.given.x.shape, not flag) for one, flag in zip(small, flags, strict=True)],
+    )
+    return found[0] if found else None
 
 
-def special(asker: Asker, maker: Maker, right: Chain, *, sound: bool) -> Iterator[Told]:
+_LARGE = 30_000
+
+
+def special(asker: Asker, maker: Maker, right: Chain, *, sound: bool) -> Iterator[Diagnosis]:
     """Ask for empty axes and, where all numbers were right, for NaN, infinity and subnormals."""
     yield from _empty(asker, maker)
     if not sound:
@@ -105,11 +170,13 @@ def special(asker: Asker, maker: Maker, right: Chain, *, sound: bool) -> Iterato
     yield from _subnormal(asker, maker, right)
 
 
-def _empty(asker: Asker, maker: Maker) -> Iterator[Told]:
+def _empty(asker: Asker, maker: Maker) -> Iterator[Diagnosis]:
     if not maker.profile.empty:
         return
     base = maker.given((2, 3, 2), "arange", 5)
     for axis, word in ((0, "rows"), (1, "tokens"), (2, "heads")):
+        if axis == 0 and maker.profile.axes == "shd":
+            continue
         x = np.take(base.x, [], axis=axis)
         positions = np.take(base.positions, [], axis=axis) if axis < 2 else base.positions
         answer = asker.ask(replace(base, x=x, positions=positions))
@@ -119,9 +186,9 @@ def _empty(asker: Asker, maker: Maker) -> Iterator[Told]:
             return
 
 
-def _not_finite(asker: Asker, maker: Maker, right: Chain) -> Iterator[Told]:
+def _not_finite(asker: Asker, maker: Maker, right: Chain) -> Iterator[Diagnosis]:
     """Put NaN or infinity into one component, and look at the others."""
-    told: dict[str, Told] = {}
+    told: dict[str, Diagnosis] = {}
     for k, value in enumerate((np.nan, np.inf)):
         given = maker.given((2, 4, 2), "from", 31 + k)
         x = given.x.copy()
@@ -145,7 +212,7 @@ def _not_finite(asker: Asker, maker: Maker, right: Chain) -> Iterator[Told]:
     yield from told.values()
 
 
-def _subnormal(asker: Asker, maker: Maker, right: Chain) -> Iterator[Told]:
+def _subnormal(asker: Asker, maker: Maker, right: Chain) -> Iterator[Diagnosis]:
     if not maker.profile.subnormals or maker.profile.array == "jax":
         return
     for dtype in maker.profile.dtypes:

@@ -13,12 +13,12 @@ from ropespec.conformance.diagnosis.conduct import conduct, special
 from ropespec.conformance.diagnosis.functions import by_check, functions
 from ropespec.conformance.diagnosis.precision import coarser, measured
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
-from ropespec.conformance.diagnosis.told import Told, fact, of_confirmed, unknown
+from ropespec.conformance.diagnosis.told import fact, of_confirmed, unknown
 from ropespec.conformance.diagnosis.where import conditions
 from ropespec.conformance.mistakes.chain import RIGHT, Chain
 from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.turning import BACKWARD
-from ropespec.conformance.results import CheckResult, Status
+from ropespec.conformance.results import CheckResult, Diagnosis, Status
 from ropespec.conformance.subject.session import Session
 
 __all__ = ["diagnose"]
@@ -27,7 +27,7 @@ _LARGEST = 300_000
 _CASES = 12
 
 
-def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Told, ...]:
+def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Diagnosis, ...]:
     """Name the mistakes of a subject, as far as they can be reproduced.
 
     Parameters
@@ -40,7 +40,7 @@ def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Tol
 
     Returns
     -------
-    tuple of Told
+    tuple of Diagnosis
         The numbers before the conduct. One of the name `unknown`, with what was measured, if
         something is wrong and nothing explains it; empty if nothing is wrong.
     """
@@ -49,35 +49,39 @@ def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Tol
     failed = frozenset(result.id for result in results if not result.status.conforms)
     with np.errstate(all="ignore"):
         told = [*_rotation(session, results), *functions(session, failed)]
-    told += by_check(results)
-    named = [one for one in told if one.name != "unknown"]
+    named = [one for one in told if one.name != "unknown"] or list(by_check(results))
     unique = {(one.id, one.name): one for one in reversed(named or told)}
     found = tuple(unique.values())[::-1]
     return found or ((_nothing(results),) if failed else ())
 
 
-def _nothing(results: Sequence[CheckResult]) -> Told:
+def _nothing(results: Sequence[CheckResult]) -> Diagnosis:
     """Say that no call that was made here is wrong, though checks failed."""
     first = next(result for result in results if not result.status.conforms)
     said = f"{first.id} fails, and no call that was made to find out why is wrong."
     return unknown(said, "not found", "nothing was reproduced")
 
 
-def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Told]:
+def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diagnosis]:
     if "apply_rotary" not in session.offers:
         return
     asker = Asker(session)
     maker = Maker(session.profile, session.offers["apply_rotary"].keywords)
     outcome, right = _examined(asker, maker, RIGHT, _failing(results))
     told = list(_of(outcome, right))
-    told += conduct(outcome.answers)
-    lost = any(one.fault in ("crash", "timeout") for one in outcome.answers)
+    told += conduct(asker, outcome.answers)
+    lost = any(one.fault in ("crash", "timeout", "raises") for one in outcome.answers)
     if not lost:
         told += special(asker, maker, right, sound=not outcome.wrong)
     slope = any(one.id.startswith("ROT-20") and not one.status.conforms for one in results)
-    if not lost and session.profile.gradients and (slope or (not told and not results)):
+    if not lost and _has_gradient(session) and (slope or (not told and not results)):
         told += _gradient(session, maker)
     yield from told
+
+
+def _has_gradient(session: Session) -> bool:
+    own = "apply_rotary_vjp" in session.offers
+    return session.profile.gradients and (own or session.profile.array in ("torch", "jax"))
 
 
 def _examined(
@@ -97,12 +101,18 @@ def _examined(
     if outcome.confirmed and outcome.confirmed[0].explanation.choice.stage != "precision":
         return outcome, sharp
     blunt = examine(asker, maker, right=right, also=also)
-    if blunt.confirmed or not outcome.confirmed:
+    if blunt.confirmed or not outcome.confirmed or _legitimate(outcome, halves):
         return blunt, right
     return outcome, sharp
 
 
-def _of(outcome: Outcome, right: Chain) -> Iterator[Told]:
+def _legitimate(outcome: Outcome, halves: frozenset[str]) -> bool:
+    """Whether all that is wrong is rounding to the dtype of x itself."""
+    what = outcome.confirmed[0].explanation.choice.what
+    return any(what.endswith(f"rounded to {dtype}") for dtype in halves)
+
+
+def _of(outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     """Put the numbers of a battery into words."""
     exact = outcome.confirmed and not outcome.confirmed[0].explanation.choice.free
     named = [] if exact else list(coarser(outcome.seen, right))
@@ -212,17 +222,18 @@ def _given_of(case: dict[str, Any]) -> Given | None:
     )
 
 
-def _gradient(session: Session, maker: Maker) -> Iterator[Told]:
+def _gradient(session: Session, maker: Maker) -> Iterator[Diagnosis]:
     """Examine the gradient as a rotation of the cotangent by the opposite angle."""
     asker = Asker(session, backward=True)
     outcome = examine(asker, maker, right=BACKWARD)
     for one in _of(outcome, BACKWARD):
         yield one if one.name == "unknown" else _of_gradient(one)
-    for one in conduct(outcome.answers, backward=True):
-        yield _raised(asker, outcome, one) if one.name == "it raises" else one
+    for one in conduct(asker, outcome.answers):
+        refused = one.name == "it raises" or one.name.endswith("refused")
+        yield _raised(asker, outcome, one) if refused else one
 
 
-def _raised(asker: Asker, outcome: Outcome, one: Told) -> Told:
+def _raised(asker: Asker, outcome: Outcome, one: Diagnosis) -> Diagnosis:
     """Say whether the gradient raises by itself, or because it was taken before."""
     raised = next(answer for answer in outcome.answers if answer.fault == "raises")
     asker.fresh()
@@ -243,6 +254,6 @@ _GRADIENTS = {
 }
 
 
-def _of_gradient(one: Told) -> Told:
+def _of_gradient(one: Diagnosis) -> Diagnosis:
     key = _GRADIENTS.get(one.name, one.id if one.id.startswith("G") else "gradient")
     return replace(fact(key, one.sentence, one.where, one.evidence), rank=one.rank)

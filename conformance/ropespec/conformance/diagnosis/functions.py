@@ -1,12 +1,13 @@
 """Functions of their own: what else is computed instead, run beside the subject on fresh calls."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from ropespec.conformance.diagnosis.told import Rank, Told, fact
+from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.identify.formulas import ASKED
 from ropespec.conformance.identify.others import find_others
 from ropespec.conformance.identify.probe import Lost
-from ropespec.conformance.results import CheckResult
+from ropespec.conformance.results import CheckResult, Diagnosis, Rank
 from ropespec.conformance.subject.session import Session
 
 __all__ = ["by_check", "functions"]
@@ -14,7 +15,7 @@ __all__ = ["by_check", "functions"]
 _DRAWS = 4
 
 
-def functions(session: Session, failed: frozenset[str]) -> Iterator[Told]:
+def functions(session: Session, failed: frozenset[str]) -> Iterator[Diagnosis]:
     """Name the functions that compute a known wrong form in every one of some fresh calls.
 
     Parameters
@@ -35,7 +36,9 @@ def functions(session: Session, failed: frozenset[str]) -> Iterator[Told]:
             yield from _named(session, function, word, failed)
 
 
-def _named(session: Session, function: str, word: str, failed: frozenset[str]) -> Iterator[Told]:
+def _named(
+    session: Session, function: str, word: str, failed: frozenset[str]
+) -> Iterator[Diagnosis]:
     evidence = f"reproduces {_DRAWS} of {_DRAWS} fresh calls"
     key, plain = _OTHERS.get(word, ""), False
     if word == "odd width":
@@ -49,10 +52,10 @@ def _named(session: Session, function: str, word: str, failed: frozenset[str]) -
     if not key:
         return
     told = fact(key, f"{function} is the form called: {word}.", function, evidence)
-    yield Told("" if plain else told.id, told.name, told.sentence, told.where, evidence, Rank.ALONE)
+    yield replace(told, id="" if plain else told.id, rank=Rank.ALONE)
 
 
-def by_check(results: Sequence[CheckResult]) -> Iterator[Told]:
+def by_check(results: Sequence[CheckResult]) -> Iterator[Diagnosis]:
     """Say what a check measures by itself: it compares with the plain call, which is right."""
     failed = {result.id: result for result in results if not result.status.conforms}
     for id_, key in _BY_CHECK.items():

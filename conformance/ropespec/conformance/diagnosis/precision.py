@@ -8,25 +8,27 @@ import numpy as np
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import SMALL, Maker
 from ropespec.conformance.diagnosis.seen import Seen, agree
-from ropespec.conformance.diagnosis.told import Told, fact
-from ropespec.conformance.mistakes.chain import Chain, run
+from ropespec.conformance.diagnosis.told import fact
+from ropespec.conformance.mistakes.chain import Angle, Chain, Table, run
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import several
+from ropespec.conformance.results import Diagnosis
 
 __all__ = ["coarser", "measured"]
 
 _HALVES = ("float16", "bfloat16")
-_LEGITIMATE = ((), ("table",), ("table", "product", "sum"), ("table", "sum"), ("table", "product"))
+_LEGITIMATE: tuple[tuple[str, ...], ...] = ((), ("table",))
 
 
 def measured(asker: Asker, maker: Maker, right: Chain) -> Chain:
     """Return what is claimed, as exactly as the subject keeps it.
 
-    For half dtypes a table, or products, of that dtype are legitimate (JDG-3); which of them it is
-    is read off the calls that one of them explains.
+    For half dtypes a table of that dtype is legitimate (JDG-3), and so are frequencies that are
+    each made from the one before: whether it is so is read off the calls that this explains.
     """
     profile = maker.profile
     chain = replace(right, fine=profile.precision == "float64-angles")
+    chain = replace(chain, recurrent=_recurs(asker, maker, chain))
     for dtype in profile.dtypes:
         if dtype not in _HALVES:
             continue
@@ -46,21 +48,45 @@ def measured(asker: Asker, maker: Maker, right: Chain) -> Chain:
     return chain
 
 
+def _recurs(asker: Asker, maker: Maker, chain: Chain) -> bool:
+    """Whether frequencies of the widest head are as far off as a recurrence makes them."""
+    if chain.fine or maker.profile.precision not in (None, "float32-recurrence"):
+        return False
+    given = maker.given((1, 8, 1), "far", 90, dim=max(maker.dims), dtype=maker.profile.dtypes[0])
+    answer = asker.ask(given)
+    if answer is None or answer.y is None or given.dtype != "float32":
+        return False
+    wide = replace(chain, recurrent=True)
+    seen = Seen(answer, chain)
+    return not agree(seen.y, seen.made).all() and bool(agree(seen.y, run(wide, given)).all())
+
+
 def _with(chain: Chain, dtype: str, places: tuple[str, ...]) -> Chain:
     """Return a chain that rounds at some places for x of one dtype."""
     sharp = replace(chain, sharp=chain.sharp | {dtype})
     if not places:
         return sharp
     narrow = several(places, dtype).chain(chain)
-    usual = chain
 
-    def table(g: Given, angle: Array) -> tuple[Array, Array]:
-        return (narrow if g.dtype == dtype else usual).table(g, angle)
+    def table_of(narrow: Chain) -> Table:
+        def table(g: Given, angle: Array) -> tuple[Array, Array]:
+            return (narrow if g.dtype == dtype else chain).table(g, angle)
 
-    return replace(sharp, table=table)
+        return table
+
+    def angle_of(narrow: Chain) -> Angle:
+        def angle(g: Given, place: Array, theta: Array) -> Array:
+            return (narrow if g.dtype == dtype else chain).angle(g, place, theta)
+
+        return angle
+
+    nudged = tuple(
+        replace(sharp, table=table_of(one), angle=angle_of(one), nudged=()) for one in narrow.nudged
+    )
+    return replace(sharp, table=table_of(narrow), nudged=nudged)
 
 
-def coarser(seen: Sequence[Seen], right: Chain) -> Iterator[Told]:
+def coarser(seen: Sequence[Seen], right: Chain) -> Iterator[Diagnosis]:
     """Say that everything agrees in fewer bits than are claimed, if it does."""
     wrong = [one for one in seen if one.is_wrong]
     if not wrong:

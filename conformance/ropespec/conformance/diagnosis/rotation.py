@@ -133,7 +133,7 @@ def explain(outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: f
         outcome.confirmed = _undecided(outcome, fresh)
         if outcome.confirmed:
             least = min(map(_assumed, outcome.confirmed))
-            near = [one for one in outcome.confirmed if _assumed(one) < least + 1.0]
+            near = [one for one in outcome.confirmed if _assumed(one) <= least + 1.0]
             outcome.confirmed = sorted(near, key=_assumed)
         if outcome.confirmed or not fresh or time.process_time() > until:
             return

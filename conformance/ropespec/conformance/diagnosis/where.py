@@ -70,6 +70,10 @@ def _ends_fit(g: Given) -> Array:
     return np.broadcast_to(fits, p.shape)
 
 
+def _rising(g: Given) -> Array:
+    return np.asarray((np.diff(g.positions, axis=1) > 0).all(axis=1, keepdims=True))
+
+
 def _power_of_two(n: int) -> float:
     return float(n > 0 and n & (n - 1) == 0)
 
@@ -185,6 +189,11 @@ FEATURES: dict[str, Feature] = {
         _call(lambda g: np.abs(g.positions).max(initial=0)),
         _positions("calls whose largest position is"),
     ),
+    "lowest": Feature(
+        "lowest",
+        _call(lambda g: g.positions.min(initial=0)),
+        _positions("calls whose smallest position is"),
+    ),
     "rows differ": Feature(
         "rows differ",
         _call(_uneven_rows),
@@ -202,6 +211,24 @@ FEATURES: dict[str, Feature] = {
             "rows whose ends are as far apart as a run's",
             "rows whose ends are not as far apart as a run's",
         ),
+        "token",
+    ),
+    "rising": Feature(
+        "rising",
+        _token(lambda g: np.broadcast_to(_rising(g), g.positions.shape)),
+        _flag("rows whose positions rise", "rows whose positions do not rise throughout"),
+        "token",
+    ),
+    "second half of heads": Feature(
+        "second half of heads",
+        lambda g: (g.index(2) >= (g.x.shape[2] + 1) // 2).astype(np.float64),
+        _flag("the second half of the heads", "the first half of the heads"),
+        "token",
+    ),
+    "second half of tokens": Feature(
+        "second half of tokens",
+        lambda g: (g.index(1) >= (g.x.shape[1] + 1) // 2).astype(np.float64),
+        _flag("the second half of the tokens", "the first half of the tokens"),
         "token",
     ),
     "square": Feature(

@@ -1,15 +1,12 @@
 """Identification: what a subject does, found out from its inputs and outputs alone.
 
 RoPE is linear in x, so unit vectors at a few positions show the whole operator: which components
-turn together, by which matrix, with which gain and phase, on which grid of numbers. A diagnosis
-compares what was found with what is claimed and names the mistake.
+turn together, by which matrix, with which gain and phase, on which grid of numbers.
 """
 
 from ropespec.conformance.identify.convention import convention, oriented
-from ropespec.conformance.identify.diagnosis import diagnose
 from ropespec.conformance.identify.facts import (
     Block,
-    Diagnosis,
     Fact,
     Identification,
     Name,
@@ -20,14 +17,12 @@ from ropespec.conformance.identify.identify import identify
 
 __all__ = [
     "Block",
-    "Diagnosis",
     "Fact",
     "Identification",
     "Name",
     "Pairing",
     "Source",
     "convention",
-    "diagnose",
     "identify",
     "oriented",
 ]

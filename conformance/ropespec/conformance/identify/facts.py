@@ -1,13 +1,11 @@
-"""What identification can say: a closed set of facts, and the mistake a diagnosis names."""
+"""What identification can say: a closed set of facts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ropespec.conformance.results import Diagnosis
-
-__all__ = ["Block", "Diagnosis", "Fact", "Identification", "Name", "Pairing", "Source"]
+__all__ = ["Block", "Fact", "Identification", "Name", "Pairing", "Source"]
 
 
 class Name(StrEnum):

@@ -104,6 +104,8 @@ class Chain:
     sharp : frozenset of str
         The half dtypes for which the rounding of the result is taken at its word: it is made in
         float32 and rounded once.
+    recurrent : bool
+        Whether each frequency is made from the one before, in float32.
     nudged : tuple of Chain
         The same with what is rounded moved by the error of float arithmetic, either way: what
         falls to the other side of a step then is allowed to.
@@ -122,6 +124,7 @@ class Chain:
     coarse: bool = False
     fine: bool = False
     sharp: frozenset[str] = frozenset()
+    recurrent: bool = False
     nudged: "tuple[Chain, ...]" = ()
 
 
@@ -164,6 +167,9 @@ def run(chain: Chain, given: Given) -> Made:
         y = chain.store(taken, y.reshape(given.x.shape))
         work = "float32" if chain.coarse else _working(given.dtype)
         error = allowed(work, place, theta, fine=chain.fine)
+        if chain.recurrent:
+            steps = 5 * _UNIT[work] * (1 + np.arange(theta.shape[-1]))
+            error = np.minimum(error + steps * np.abs(place * theta), 2.0)
         gain = np.hypot(cos, sin)
         if gain.ndim > x.ndim:  # tables of their own for both members
             gain, error = gain.max(axis=0), error.max(axis=-1, keepdims=True)
@@ -178,10 +184,18 @@ def run(chain: Chain, given: Given) -> Made:
         if given.dtype in chain.sharp:
             y, room = _rounded(y, room, given.dtype)
         else:
-            room += (1 if given.dtype == work else 3) * _UNIT[given.dtype] * np.abs(y)
+            room += _UNIT[given.dtype] * np.abs(y)
+            if given.dtype != work:  # products of that dtype are legitimate (JDG-3)
+                size = np.max(np.abs(x), axis=-1, keepdims=True, initial=0.0)
+                room += 6 * _UNIT[given.dtype] * _fit(size, given)
         for other in chain.nudged:
-            room = np.fmax(room, np.abs(run(other, given).y - y) + room)
+            room = room + np.abs(run(other, given).y - y)
     return Made(y, chain.slack * room)
+
+
+def _fit(size: Array, given: Given) -> Array:
+    """Return sizes of tokens in the shape of x; of the largest where a call mixes its heads."""
+    return size if size.shape[:3] == given.x.shape[:3] else np.asarray(size.max(initial=0.0))
 
 
 _UNIT = {

@@ -81,12 +81,17 @@ LADDERS: tuple[Choice, ...] = (
         "X3",
     ),
     _power(
-        "base^(-2i/w), w the next power of two", lambda g: 2 * _i(g) / _wide(g), "special width"
+        "base^(-(i+r/2)/r): those that follow in a table of twice the width",
+        lambda g: (_i(g) + _n(g)) / g.turning,
+        "heads rotated differently",
     ),
     _power(
-        "10000^(-2i/r) whatever the base",
-        lambda g: np.log(10000.0) / np.log(g.base) * 2 * _i(g) / g.turning,
+        "base^(-2i/w), w the next power of two", lambda g: 2 * _i(g) / _wide(g), "special width"
+    ),
+    _choice(
         "F1",
+        "the base is 10000 whatever is asked for",
+        lambda g: np.asarray(10000.0 ** (-2 * _i(g) / g.turning)),
     ),
     _choice("F3", "the frequencies are e^(-2i/r)", lambda g: np.exp(-2 * _i(g) / g.turning)),
     _choice("F3", "the frequencies are 2^(-2i/r)", lambda g: 2.0 ** (-2 * _i(g) / g.turning)),

@@ -466,6 +466,41 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
         "its place within its part, of {} equal parts",
         lambda g, n: _rows(np.arange(g.x.shape[1]) % max(-(-g.x.shape[1] // n), 1), g),
     ),
+    "split first": (
+        "B3",
+        "the position at its place within its part, in the first of {} parts",
+        lambda g, n: _taken(g, _part(g, n)[1]),
+    ),
+    "split local": (
+        "local positions",
+        "its place within its part, of {} parts",
+        lambda g, n: _rows(_part(g, n)[1], g),
+    ),
+    "split again": (
+        "local positions",
+        "its own, less that of the first token of its part but in the first of {} parts",
+        lambda g, n: _again(g, _part(g, n)),
+    ),
+    "parts again": (
+        "local positions",
+        "its own, less that of the first token of its part but in the first of {} equal parts",
+        lambda g, n: _again(g, _even_part(g, n)),
+    ),
+    "striped": (
+        "positions not reordered",
+        "that at its place when tokens are dealt out in turn to {} parts",
+        lambda g, n: _taken(g, np.argsort(_striped(g, n))),
+    ),
+    "dealt": (
+        "positions not reordered",
+        "that of the token at its place when tokens are dealt out in turn to {} parts",
+        lambda g, n: _taken(g, _striped(g, n)),
+    ),
+    "zigzag parts": (
+        "positions not reordered",
+        "that at its place when each of {} parts has a chunk of the front and one of the back",
+        lambda g, n: _taken(g, np.argsort(_zigzag(g, n))),
+    ),
     "rounded down": (
         "positions in steps",
         "its own rounded down to a multiple of {}",
@@ -483,6 +518,37 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
     ),
 }
 """Where a position may come from if tokens go by blocks, by a word for each."""
+
+
+def _part(given: Given, count: int) -> tuple[Array, Array]:
+    """Return the first token of each token's part and its place there, parts as even as can be."""
+    parts = np.array_split(np.arange(given.x.shape[1]), count)
+    begins = [np.full(len(part), part[0]) for part in parts if len(part)]
+    begin = np.concatenate(begins) if begins else np.zeros(0, dtype=np.int64)
+    return begin, np.arange(len(begin)) - begin
+
+
+def _even_part(given: Given, count: int) -> tuple[Array, Array]:
+    """Return the same where all parts but the last are equal."""
+    index = np.arange(given.x.shape[1])
+    size = max(-(-given.x.shape[1] // count), 1)
+    return index // size * size, index % size
+
+
+def _again(given: Given, part: tuple[Array, Array]) -> Array:
+    begin, _ = part
+    p = _p(given)
+    return _rows(np.where(begin > 0, p - p[:, begin], p), given)
+
+
+def _striped(given: Given, count: int) -> Array:
+    return np.argsort(np.arange(given.x.shape[1]) % count, kind="stable")
+
+
+def _zigzag(given: Given, count: int) -> Array:
+    chunks = np.array_split(np.arange(given.x.shape[1]), 2 * count)
+    dealt = [part for k in range(count) for part in (chunks[k], chunks[2 * count - 1 - k])]
+    return np.concatenate(dealt)
 
 
 def _taken(given: Given, places: Array) -> Array:

@@ -61,21 +61,23 @@ def rounded(values: Array, kind: str) -> Array:
 class _Rounds:
     """The stages of a chain that rounds at some places, all to one dtype.
 
-    With a nudge what is rounded is moved before by the error of float arithmetic.
+    With a nudge what is rounded is moved before by the error of float arithmetic; with a flip of
+    -1 cosines and sines the other way than angles.
     """
 
     places: tuple[str, ...]
     kind: str
     nudge: float = 0.0
+    flip: float = 1.0
 
     def at(self, place: str, values: Array) -> Array:
         """Round at a place, if it is one of them."""
         return rounded(values, self.kind) if place in self.places else values
 
-    def moved(self, g: Given, values: Array, units: Array | float) -> Array:
-        """Move values by so many units in the last place."""
+    def moved(self, g: Given, values: Array, units: Array | float, least: float = 0.0) -> Array:
+        """Move values by so many units in the last place, and `least` of those of 1."""
         unit = 2.0**-53 if g.dtype == "float64" else 2.0**-24
-        return np.asarray(values * (1 + self.nudge * units * unit))
+        return np.asarray(values * (1 + self.nudge * units * unit) + self.nudge * least * unit)
 
     def place(self, g: Given) -> Array:
         """Return the position of each token."""
@@ -89,18 +91,19 @@ class _Rounds:
         theta = np.asarray(g.base**-exponent)
         if "frequency" not in self.places:
             return theta
-        return self.at("frequency", self.moved(g, theta, 4 + 3 * np.abs(np.log(theta))))
+        return self.at("frequency", self.moved(g, theta, 6 + 3 * np.abs(np.log(theta))))
 
     def angle(self, g: Given, place: Array, theta: Array) -> Array:
         """Return the angles."""
         units: Array | float = 1.0
         if "frequency" not in self.places:
-            units = 4 + 3 * np.abs(np.log(np.maximum(theta, 1e-30)))
+            units = 6 + 3 * np.abs(np.log(np.maximum(theta, 1e-30)))
         return self.at("angle", self.moved(g, place * theta, units))
 
     def table(self, g: Given, angle: Array) -> tuple[Array, Array]:
         """Return cosines and sines."""
-        c, s = (self.at("table", self.moved(g, f(angle), 3.0)) for f in (np.cos, np.sin))
+        other = replace(self, nudge=self.nudge * self.flip)
+        c, s = (self.at("table", other.moved(g, f(angle), 3.0, 3.0)) for f in (np.cos, np.sin))
         return c, self.at("sine", s)
 
     def product(self, a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Array]:
@@ -122,7 +125,11 @@ class _Rounds:
 
 def several(places: tuple[str, ...], kind: str) -> Choice:
     """Return a chain that rounds at some places, all to one dtype."""
-    nudged = tuple(replace(RIGHT, **_Rounds(places, kind, way).change()) for way in (-1.0, 1.0))
+    nudged = tuple(
+        replace(RIGHT, **_Rounds(places, kind, way, flip).change())
+        for way in (-1.0, 1.0)
+        for flip in (1.0, -1.0)
+    )
     change = {**_Rounds(places, kind).change(), "nudged": nudged}
     words = [_WORDS[place] for place in places]
     listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ropespec.conformance.case import Case
-from ropespec.conformance.identify.view import named
+from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.profile import Profile, ProfileError
 from ropespec.conformance.registry import OTHER_LAYOUT, Check, all_checks
 from ropespec.conformance.remedy.asking import head_dims, most_tokens
@@ -40,9 +40,9 @@ LEAVE_OUT = ("gradients", "empty", "strided", "subnormals")
 SHARE = 0.5
 """Of the time that is left, what one claim may take."""
 
-_LIMIT = re.compile(r"\(beyond (\d+)\)")
+_LIMIT = re.compile(r"beyond (\d+)")
 _NUMBER = re.compile(r"\d+")
-_FOUND = re.compile(r"\(found ([0-9.e+]+), claimed")
+_FOUND = re.compile(r"[Tt]he base is ([0-9.e+]+)")
 
 
 def remedied(session: Session, verdict: Verdict, plan: Plan) -> Verdict:
@@ -224,7 +224,14 @@ def _of_remedy(remedy: Remedy, failures: Iterable[CheckResult]) -> list[Diagnosi
     least = remedy.claims.get("min_head_dim")
     if least is None or all(one.status is not Status.ERROR for one in failures):
         return []
-    return [named("small heads refused", 0.99, f"from {least} on it is right")]
+    return [
+        fact(
+            "small heads refused",
+            f"From head_dim {least} on it is right.",
+            f"head_dims below {least}",
+            "each was tried",
+        )
+    ]
 
 
 def _with(told: Sequence[Diagnosis], found: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:

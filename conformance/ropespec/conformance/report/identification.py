@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from ropespec.conformance.identify import Diagnosis, Identification
+from ropespec.conformance.identify import Identification
 from ropespec.conformance.identify.facts import Block, Fact, Name, Pairing, Source
 from ropespec.conformance.report.page import Page
 from ropespec.conformance.report.summary import diagnosis_lines
+from ropespec.conformance.results import Diagnosis
 
 __all__ = ["headline", "print_identification"]
 

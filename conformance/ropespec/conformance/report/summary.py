@@ -1,6 +1,6 @@
 """The report on one subject: the answer first, then why, the smallest case, and what to do."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -56,8 +56,6 @@ ANSWER = 8
 """Lines for the answers to both questions at most, which is enough at 60 columns."""
 
 MORE = "--verbose prints every clause, and every failure with a script that shows it"
-EITHER = 0.6
-"""Mistakes that share a certainty below this cannot be told apart."""
 
 
 def print_report(
@@ -197,40 +195,33 @@ def _precision(name: str) -> str:
 
 
 def diagnosis_lines(found: Sequence[Diagnosis], *, most: int = 3) -> tuple[Text, ...]:
-    """Name the mistakes, those that cannot be told apart as `either ... or ...`.
+    """Name the mistakes, each with where it is made and the evidence.
 
     Parameters
     ----------
     found : sequence of Diagnosis
-        The surest first.
+        The most telling first.
     most : int
         How many are told.
     """
     lines: list[Text] = []
-    shown = list(found[:most])
-    alike = [item for item in shown if _alike(item, shown)]
-    if alike:
-        names = " or ".join(_label(item) for item in alike)
-        lines.append(Text.assemble(("Diagnosis: either ", "bold"), (names, "bold red")))
-    for item in shown:
-        if item in alike:
-            lines.append(Text.assemble((f"  {_label(item)}: ", "bold"), item.sentence))
-            continue
+    for item in found[:most]:
         word = "Also: " if lines else "Diagnosis: "
-        name = "" if item.name == "unknown" else f"{_label(item)}. "
+        name = f"{item.label}. " if item.label else "unknown. "
         lines.append(Text.assemble((word, "bold"), (name, "bold red"), item.sentence))
-    if more := len(found) - len(shown):
-        lines.append(Text(f"and {more} more (--json has them)"))
+        lines += _measured_of(item)
+    if more := len(found) - most:
+        lines += [Text(f"and {more} more (--json has them)")] * (more > 0)
     return tuple(lines)
 
 
-def _alike(item: Diagnosis, others: Sequence[Diagnosis]) -> bool:
-    shared = [one for one in others if one.certainty == item.certainty]
-    return len(shared) > 1 and item.certainty < EITHER
-
-
-def _label(item: Diagnosis) -> str:
-    return f"{item.id} {item.name}".strip()
+def _measured_of(item: Diagnosis) -> Iterator[Text]:
+    """Say where a mistake is made and by what evidence, on one line."""
+    equals = f"; not to be told from: {' or '.join(item.equals)}" if item.equals else ""
+    told = [("Where", item.where), ("Evidence", f"{item.evidence}{equals}")]
+    said = ". ".join(f"{word}: {text}" for word, text in told if text)
+    if said:
+        yield Text(f"  {said}.", style="dim")
 
 
 def _case(page: Page, first: CheckResult) -> list[Text]:

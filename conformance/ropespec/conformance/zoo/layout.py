@@ -242,7 +242,7 @@ def flat_heads(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "some pairs rotated otherwise",
+    "operands confused",
     "The last block has (sin, cos) in the row of (cos, -sin), as document 002 prints it.",
     "ERR-1.printed",
     "ROT-11.norm",

@@ -142,7 +142,7 @@ def doubled_at_one_token(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "special path",
+    "F1",
     "In bfloat16 another base is used.",
     "FREQ-2.read-off",
     dtypes=("float32", "bfloat16"),

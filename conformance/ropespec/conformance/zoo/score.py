@@ -7,9 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ropespec.conformance.identify import Diagnosis, diagnose, identify
+from ropespec.conformance.diagnosis import diagnose
+from ropespec.conformance.mistakes.catalogue import CATALOGUE
 from ropespec.conformance.registry import all_checks
-from ropespec.conformance.results import CheckResult, Status, Verdict
+from ropespec.conformance.results import CheckResult, Diagnosis, Status, Verdict
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo.entry import Right, Wrong
@@ -43,9 +44,9 @@ class Scored:
     skipped : tuple of str
         The checks that did not run.
     diagnosis : tuple of str
-        The names of the surest mistakes, by id where they have one.
+        The names of the mistakes, by id where they have one.
     named : bool or None
-        Whether the diagnosis is right: the name of the entry is among the surest. An entry that
+        Whether the diagnosis is right: the name of the entry is among them. An entry that
         has no name cannot be named. None for an entry that did not fail.
     first_failure : float or None
         Seconds from the start, loading included, to the first failed check.
@@ -229,7 +230,7 @@ def score_one(entry: Entry, seed: int = 0) -> Scored:
 
     verdict = _verdict(entry, seed, watch)
     seconds = time.perf_counter() - began
-    surest = () if verdict.conforms else _surest(_diagnosis(entry, verdict))
+    given = () if verdict.conforms else _names(_diagnosis(entry, verdict))
     failed = verdict.failures
     is_wrong = isinstance(entry, Wrong)
     id_ = entry.catalogue if isinstance(entry, Wrong) else ""
@@ -242,8 +243,8 @@ def score_one(entry: Entry, seed: int = 0) -> Scored:
         failed=tuple(result.id for result in failed),
         telling=tuple(result.id for result in failed if not result.general),
         skipped=tuple(r.id for r in verdict.checks if r.status is Status.SKIP),
-        diagnosis=tuple(item.id or item.name for item in surest),
-        named=_is_named(id_, surest) if is_wrong and failed else None,
+        diagnosis=given,
+        named=_is_named(id_, given) if is_wrong and failed else None,
         first_failure=failures[0] if failures else None,
         seconds=seconds,
     )
@@ -262,14 +263,25 @@ def _verdict(entry: Entry, seed: int, watch: Callable[[CheckResult, int, int], N
 def _diagnosis(entry: Entry, verdict: Verdict) -> Sequence[Diagnosis]:
     """Diagnose a fresh instance: what the checks left behind is no part of it."""
     with _session(entry) as session:
-        return diagnose(identify(session), entry.profile, verdict.checks)
+        return diagnose(session, verdict.checks)
 
 
-def _surest(found: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
-    """Return the diagnoses that share the greatest certainty: they cannot be told apart."""
-    best = max((item.certainty for item in found), default=0.0)
-    return tuple(item for item in found if item.certainty >= best - 1e-9)
+def _names(found: Sequence[Diagnosis]) -> tuple[str, ...]:
+    """Return the names that are given, by id where they have one, with those they equal."""
+    return tuple(
+        dict.fromkeys(
+            name
+            for item in found
+            for name in (item.id or item.name, *(_short(other) for other in item.equals))
+        )
+    )
 
 
-def _is_named(name: str, surest: Sequence[Diagnosis]) -> bool:
-    return bool(name) and name in {item.id or item.name for item in surest}
+def _short(label: str) -> str:
+    """Return the id of a label, or the whole of it where it has none."""
+    word = label.partition(" ")[0]
+    return word if word in CATALOGUE else label
+
+
+def _is_named(name: str, given: Sequence[str]) -> bool:
+    return bool(name) and name in given

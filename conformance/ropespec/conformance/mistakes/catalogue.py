@@ -390,6 +390,82 @@ unfit out accepted
 written behind autograd
     x is overwritten where autograd does not see it, and a gradient is silently wrong; record it
     or raise.
+angle in degrees
+    Angles are taken for degrees, or turned into them; cos and sin take radians.
+angle in turns
+    Angles are taken for whole turns; cos and sin take radians.
+base grows with the length
+    The base depends on the length of the call; scale it only where a scheme says so.
+complex result
+    The result is complex; return its real and imaginary parts in their places.
+cosine lost
+    The product with the cosine is missing; keep both products.
+counted from the end
+    Tokens are counted from the end of the sequence; use the positions given.
+counted from the last position
+    Tokens are counted back from the last position; use the positions given.
+gaps closed
+    Gaps between positions are closed; use the positions given.
+heads mixed up
+    Heads come back in the places of others; transpose back as there.
+mirrored pairs
+    A component turns with the one as far from the other end; see the pairing claimed.
+one member turns
+    One member of each pair comes back as it was; write both.
+one position for all calls
+    One position is used in every call; use the positions given.
+operands confused
+    A member of a pair is made of other products than it should; compare the formula.
+other result
+    What comes back is no array like x; return one.
+position 0 for all
+    Every token is rotated as at position 0; use the positions given.
+position of another source
+    The position does not come from the positions given; use them.
+positions halved
+    Positions are divided by two; use them as they are.
+positions in 32 bits
+    Positions wrap at 32 bits; keep 64.
+positions in steps
+    Positions are rounded to steps; use each as it is.
+positions in whole steps
+    Angles are rounded to whole radians; keep their fractions.
+positions of blocks
+    Tokens share the index of their block; use the position of each.
+positions replaced by their rank
+    Positions are replaced by their order; use their values.
+positions restart
+    Counting begins again where positions jump; use the positions given.
+rows mixed up
+    Rows come back in the places of others; index the batch alike on both sides.
+shape of the first call
+    What the first call had no room for comes out otherwise; take sizes from x.
+sign of sines lost
+    Sines lose their sign; look for an absolute value or a square root.
+some pairs do not turn
+    Some pairs come back as they were; fill the whole ladder.
+some pairs turn backwards
+    Some pairs rotate clockwise; look at the sign of their frequencies.
+squared tables
+    Cosines and sines are multiplied twice; multiply once.
+subnormals flushed
+    Subnormal numbers become zero; keep them, or say so.
+table not reduced
+    Series of sine and cosine are used beyond small angles; reduce the angle first.
+tail reversed
+    The components that do not rotate come back in reverse; pass them as they are.
+tail rounded
+    The components that do not rotate are rounded; pass them bit for bit.
+term lost
+    One of the two products of a member is missing; keep both.
+tokens reversed
+    Tokens come back in reverse; keep their order.
+unknown frequencies
+    The frequencies are none that is known; everything else is right.
+x added
+    x is added to its rotation; return the rotation alone.
+zeroed
+    What should rotate comes back as zero; write every component.
 it raises
     It raises instead of answering.
 it crashes
