@@ -9,22 +9,20 @@ from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import SMALL, Maker
 from ropespec.conformance.diagnosis.seen import Seen, agree
 from ropespec.conformance.diagnosis.told import fact
-from ropespec.conformance.mistakes.chain import Angle, Chain, Table, run
-from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.rounding import several
+from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.results import Diagnosis
 
 __all__ = ["coarser", "measured"]
 
 _HALVES = ("float16", "bfloat16")
-_LEGITIMATE: tuple[tuple[str, ...], ...] = ((), ("table",))
 
 
 def measured(asker: Asker, maker: Maker, right: Chain) -> Chain:
     """Return what is claimed, as exactly as the subject keeps it.
 
-    For half dtypes a table of that dtype is legitimate (JDG-3), and so are frequencies that are
-    each made from the one before: whether it is so is read off the calls that this explains.
+    For half dtypes a table, or products, of that dtype are legitimate (JDG-3), and so are
+    frequencies that are each made from the one before: whether a result is rounded once, and what
+    the frequencies are, is read off the calls that this explains.
     """
     profile = maker.profile
     chain = replace(right, fine=profile.precision == "float64-angles")
@@ -39,12 +37,10 @@ def measured(asker: Asker, maker: Maker, right: Chain) -> Chain:
         ]
         answers = [asker.ask(given) for given in givens]
         seen = [Seen(one, chain) for one in answers if one is not None and one.y is not None]
-        for places in _LEGITIMATE:
-            tried = _with(chain, dtype, places)
-            fits = [agree(one.y, run(tried, one.given)).all() for one in seen]
-            if fits and np.mean(fits) >= 0.5:
-                chain = tried
-                break
+        sharp = replace(chain, sharp=chain.sharp | {dtype})
+        fits = [agree(one.y, run(sharp, one.given)).all() for one in seen]
+        if fits and np.mean(fits) >= 0.5:
+            chain = sharp
     return chain
 
 
@@ -59,31 +55,6 @@ def _recurs(asker: Asker, maker: Maker, chain: Chain) -> bool:
     wide = replace(chain, recurrent=True)
     seen = Seen(answer, chain)
     return not agree(seen.y, seen.made).all() and bool(agree(seen.y, run(wide, given)).all())
-
-
-def _with(chain: Chain, dtype: str, places: tuple[str, ...]) -> Chain:
-    """Return a chain that rounds at some places for x of one dtype."""
-    sharp = replace(chain, sharp=chain.sharp | {dtype})
-    if not places:
-        return sharp
-    narrow = several(places, dtype).chain(chain)
-
-    def table_of(narrow: Chain) -> Table:
-        def table(g: Given, angle: Array) -> tuple[Array, Array]:
-            return (narrow if g.dtype == dtype else chain).table(g, angle)
-
-        return table
-
-    def angle_of(narrow: Chain) -> Angle:
-        def angle(g: Given, place: Array, theta: Array) -> Array:
-            return (narrow if g.dtype == dtype else chain).angle(g, place, theta)
-
-        return angle
-
-    nudged = tuple(
-        replace(sharp, table=table_of(one), angle=angle_of(one), nudged=()) for one in narrow.nudged
-    )
-    return replace(sharp, table=table_of(narrow), nudged=nudged)
 
 
 def coarser(seen: Sequence[Seen], right: Chain) -> Iterator[Diagnosis]:

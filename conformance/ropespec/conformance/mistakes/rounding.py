@@ -127,7 +127,7 @@ def several(places: tuple[str, ...], kind: str) -> Choice:
     """Return a chain that rounds at some places, all to one dtype."""
     nudged = tuple(
         replace(RIGHT, **_Rounds(places, kind, way, flip).change())
-        for way in (-1.0, 1.0)
+        for way in (-1.0, -0.5, 0.5, 1.0)
         for flip in (1.0, -1.0)
     )
     change = {**_Rounds(places, kind).change(), "nudged": nudged}
