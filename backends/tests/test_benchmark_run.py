@@ -52,6 +52,19 @@ def test_contenders_take_turns_in_every_case():
     assert turns == ["ropespec numpy", "naive numpy"] * (2 * plan.rounds)
 
 
+def test_an_interrupted_run_keeps_what_it_has():
+    """The rows of the cases before it are there, and how many are left."""
+
+    def progress(text):
+        if text.startswith("[4/"):
+            raise KeyboardInterrupt
+
+    found = run([find("ropespec numpy")], PLAN, progress)
+
+    assert len(found.rows) == 3
+    assert found.left == len(PLAN.cases()) - 3
+
+
 def test_a_result_file_follows_the_schema(found, tmp_path):
     """Measured and failed rows, absent contenders and targets, as they are written."""
     failed = Row("mlx", "float32", True, "forward", "new", TINY, reason="no such thing")

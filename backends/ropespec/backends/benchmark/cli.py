@@ -1,5 +1,7 @@
 """The command `python -m ropespec.backends.benchmark`."""
 
+import signal
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -108,7 +110,7 @@ def command(**given: Any) -> None:  # noqa: ANN401  # the options, as click read
     Beside the times stands the largest error near position 2^20: speed without truth is nothing.
 
     \b
-    python -m ropespec.backends.benchmark                     the ladder: about 10 minutes
+    python -m ropespec.backends.benchmark                     the ladder: about 25 minutes
     python -m ropespec.backends.benchmark --only 'ropespec torch' --only 'transformers*'
     python -m ropespec.backends.benchmark --only '*numpy*' --dtype float32 --tokens 512
     python -m ropespec.backends.benchmark --json result.json --plot ladder.png
@@ -122,11 +124,14 @@ def command(**given: Any) -> None:  # noqa: ANN401  # the options, as click read
     into       new memory, a given out, or x itself
 
     Every contender runs in a process of its own, and in each case all take turns. A call that
-    compiles is never timed. One that is not installed is named at the end.
+    compiles is never timed. One that is not installed is named at the end. A run that is
+    interrupted shows and writes what it has.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     options = Options(**given)
     options.check()
     contenders, plan = options.contenders(), options.plan()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Progress() as progress:
         found = run(contenders, plan, progress)
     where = environment(found.gpu)
@@ -146,6 +151,8 @@ def command(**given: Any) -> None:  # noqa: ANN401  # the options, as click read
     if options.plot_path is not None:
         for path in plot(options.plot_path, where, found.rows):
             console.print(f"drawn: {path}")
+    if found.left:
+        raise KeyboardInterrupt
     if options.check_targets and any(not one.met for one in targets):
         raise SystemExit(1)
 
@@ -161,7 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 after a run, 1 if a target is missed that was to be checked, 2 for bad options.
+        0 after a run, 1 if a target is missed that was to be checked, 2 for bad options, 130 if it
+        was interrupted: what had been measured is shown and written.
     """
     name = "python -m ropespec.backends.benchmark"
     try:

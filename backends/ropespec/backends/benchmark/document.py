@@ -36,6 +36,7 @@ def document(
         "full": plan.full,
         "rounds": plan.rounds,
         "repetitions": plan.repetitions,
+        "left": found.left,
         "statistic": "least of all repetitions, for one tensor and one pass",
     }
     return {

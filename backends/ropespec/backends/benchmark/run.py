@@ -44,11 +44,14 @@ class Found:
         Contenders that could not be measured.
     gpu : str
         The name of the GPU that something ran on, or nothing.
+    left : int
+        Cases that were left when the run was interrupted; 0 for a whole one.
     """
 
     rows: list[Row] = field(default_factory=list)
     absent: list[Absent] = field(default_factory=list)
     gpu: str = ""
+    left: int = 0
 
 
 def run(entries: Sequence[Entry], plan: Plan, progress: Progress) -> Found:
@@ -69,7 +72,8 @@ def run(entries: Sequence[Entry], plan: Plan, progress: Progress) -> Found:
     Returns
     -------
     Found
-        All rows; a contender that failed has its reason in them, or is absent.
+        All rows; a contender that failed has its reason in them, or is absent. After an
+        interruption, those of the cases until then.
     """
     found = Found()
     lanes: list[_Lane] = []
@@ -80,16 +84,24 @@ def run(entries: Sequence[Entry], plan: Plan, progress: Progress) -> Found:
         for lane in lanes:
             progress(f"loading {lane.entry.name}")
             lane.greet()
-        cases = plan.cases()
-        for index, case in enumerate(cases, start=1):
-            where = f"[{index}/{len(cases)}]"
-            if case.shape == cases[0].shape:
-                progress(f"{where} {case.words}")
-            _one(case, lanes, plan, f"{where} {case}", progress)
+        _all(plan, lanes, found, progress)
     finally:
         for lane in lanes:
             lane.end()
     return found
+
+
+def _all(plan: Plan, lanes: Sequence["_Lane"], found: Found, progress: Progress) -> None:
+    cases = plan.cases()
+    for index, case in enumerate(cases, start=1):
+        where = f"[{index}/{len(cases)}]"
+        try:
+            if case.shape == cases[0].shape:
+                progress(f"{where} {case.words}")
+            _one(case, lanes, plan, f"{where} {case}", progress)
+        except KeyboardInterrupt:
+            found.left = len(cases) - index + 1
+            return
 
 
 def _one(case: Case, lanes: Sequence["_Lane"], plan: Plan, where: str, progress: Progress) -> None:

@@ -61,7 +61,8 @@ def missing(found: Found) -> RenderableType | None:
         if row.reason is not None:
             key = (row.subject, row.reason)
             reasons[key] = reasons.get(key, 0) + 1
-    lines = [f"{one.subject}: {one.reason}" for one in found.absent]
+    lines = [f"interrupted: {found.left} cases were left"] if found.left else []
+    lines += [f"{one.subject}: {one.reason}" for one in found.absent]
     lines += [
         f"{subject}, {count} {'row' if count == 1 else 'rows'}: {reason}"
         for (subject, reason), count in reasons.items()
