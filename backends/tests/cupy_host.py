@@ -19,18 +19,7 @@ import numpy as np
 
 from ropespec.backends.cupy import kernels, launch, rotation
 
-CHAPTERS = (
-    "arrays",
-    "attention",
-    "complex_plane",
-    "decay",
-    "frequencies",
-    "projection",
-    "published",
-    "relative",
-    "rotation",
-    "sinusoidal",
-)
+MODULES = ("arrays", "functions", "rotation")
 
 BEFORE = """
 #define __global__
@@ -264,11 +253,9 @@ def run_over_numpy(monkeypatch):
             inner.setattr(rotation, "cupy", host_namespace())
             return numpy_array(kernel_form(host_array(x), positions, **options))
 
-    for chapter in CHAPTERS:
-        module = importlib.import_module(f"ropespec.backends.cupy.{chapter}")
-        if hasattr(module, "cupy"):
-            monkeypatch.setattr(module, "cupy", NumpyNamespace())
-        if hasattr(module, "apply_rotary"):
-            monkeypatch.setattr(module, "apply_rotary", apply_rotary)
+    monkeypatch.setattr(rotation, "apply_rotary", apply_rotary)
+    for name in MODULES:
+        module = importlib.import_module(f"ropespec.backends.cupy.{name}")
+        monkeypatch.setattr(module, "cupy", NumpyNamespace())
         if hasattr(module, "device_of"):  # arrays of NumPy lie on none
             monkeypatch.setattr(module, "device_of", lambda *_: contextlib.nullcontext())

@@ -260,13 +260,13 @@ def test_new_positions_and_bases_are_the_same_program():
     """Nothing is compiled again for other positions, another base, or tables of another source."""
     x = draw((1, 3, 5, 8))
     rotated(x)
-    before = rotation._apply._cache_size()
+    before = rotation.rotate._cache_size()
     for positions, base in ((M + 1, 500.0), (M - 9, 10000.0), (M * 2, 5e5)):
         rotated(x, positions, base=base)
         backend.apply_rotary_cos_sin(x, *backend.cos_sin(positions, 8, base), interleaved=True)
-    assert rotation._apply._cache_size() == before
+    assert rotation.rotate._cache_size() == before
     rotated(x, interleaved=False)
-    assert rotation._apply._cache_size() == before + 1
+    assert rotation.rotate._cache_size() == before + 1
 
 
 def test_nothing_traced_is_kept():

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ropespec.backends import numpy as numpy_backend
+from ropespec.backends.namespace import phase
 from ropespec.backends.phase import TWO_PI, turns
 from ropespec.backends.positions import read_positions
-from ropespec.backends.xp.frequencies import phase
 from ropespec.spec.errors import ArgumentTypeError
 
 PAIRS = [(2, 10000.0), (64, 10000.0), (128, 500000.0), (10, 1.5), (6, 1e30)]

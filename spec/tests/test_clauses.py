@@ -93,6 +93,6 @@ def test_continued_fields_are_joined():
 def test_the_protocol_has_exactly_the_listed_functions():
     """FUNCTIONS and RopeAPI name the same functions."""
     listed = {name for names in FUNCTIONS.values() for name in names}
-    declared = {name for name in vars(RopeAPI) if not name.startswith("_")}
+    declared = {name for name in dir(RopeAPI) if not name.startswith("_")}
 
     assert declared == listed

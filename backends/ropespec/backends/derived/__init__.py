@@ -1,0 +1,38 @@
+"""The shared API, written once: what follows from the primitives of a framework.
+
+Chapters have a module each. A framework's own rotations, kernels and tables stay with it.
+"""
+
+from ropespec.backends.derived.attention import Attention
+from ropespec.backends.derived.complex_plane import ComplexPlane
+from ropespec.backends.derived.decay import Decay
+from ropespec.backends.derived.frequencies import Frequencies
+from ropespec.backends.derived.primitives import Primitives
+from ropespec.backends.derived.projection import Projection
+from ropespec.backends.derived.published import Published
+from ropespec.backends.derived.relative import Relative
+from ropespec.backends.derived.rotation import Rotation
+from ropespec.spec.api import ArrayT, RopeAPI
+
+__all__ = ["Derived", "Primitives"]
+
+
+class Derived(
+    Frequencies[ArrayT],
+    ComplexPlane[ArrayT],
+    Rotation[ArrayT],
+    Projection[ArrayT],
+    Relative[ArrayT],
+    Attention[ArrayT],
+    Decay[ArrayT],
+    Published[ArrayT],
+    RopeAPI[ArrayT],
+):
+    """The shared API of a framework, all but the rotation by given tables.
+
+    A backend's functions are methods of one instance, which the module of its class holds by the
+    name `functions`: so they, and what holds them, can be copied and pickled.
+    """
+
+    def __reduce__(self) -> str:
+        return "functions"

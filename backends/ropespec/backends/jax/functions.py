@@ -1,0 +1,172 @@
+"""The shared API for JAX: the primitives, and what follows from them."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ropespec.backends.derived import Derived, Primitives
+from ropespec.backends.jax.arrays import (
+    EXACT,
+    Array,
+    Positions,
+    arithmetic,
+    beside,
+    check_array,
+    check_device,
+    default_dtype,
+    limbs_of,
+    positions_of,
+)
+from ropespec.backends.jax.frequencies import Circle, turns_of, unit_circle
+from ropespec.backends.jax.rotation import rotate
+from ropespec.spec.arguments import check_flag, check_tables
+
+__all__ = ["functions"]
+
+R = TypeVar("R")
+
+
+class JaxPrimitives(Primitives[Array]):
+    """Every body is one program; the tables are another, made once for all heads and layouts."""
+
+    xp = jnp
+
+    def run(self, body: Callable[..., R], *arrays: Any, **options: Any) -> R:  # noqa: ANN401  # handed on
+        """Compute in one program."""
+        result: R = _compiled(body)(self, *arrays, **options)
+        return result
+
+    def check_array(self, name: str, value: object) -> None:
+        """Require a `jax.Array`."""
+        check_array(name, value)
+
+    def positions_of(self, value: object, name: str = "positions") -> Positions:
+        """Require integers."""
+        return positions_of(value, name)
+
+    def work(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """Return float64 for float64, else float32."""
+        return arithmetic(dtype)
+
+    def cast(self, x: Array, dtype: np.dtype[Any]) -> Array:
+        """Convert to a dtype."""
+        return x.astype(dtype)
+
+    def beside(self, array: Array, other: Array) -> Array:
+        """Move to the device of another array."""
+        return beside(array, other)
+
+    def measured(self, positions: Positions, other: Array) -> Array:  # noqa: ARG002  # JAX brings them together
+        """Convert to the default dtype of floats, on the host what lies there."""
+        return jnp.asarray(positions.astype(default_dtype()))
+
+    def inv_freq(self, dim: int, base: float, device: jax.Device | None) -> Array:
+        """theta_i in the default dtype of floats."""
+        check_device(device)
+        theta = base ** (-2.0 * np.arange(dim // 2) / dim)
+        return jnp.asarray(theta, dtype=default_dtype(), device=device)
+
+    def counted(self, length: int, device: jax.Device | None) -> Array:
+        """0..length-1."""
+        check_device(device)
+        return jnp.arange(length, dtype=jnp.int32, device=device)
+
+    def places(self, x: Array, length: int) -> Positions:  # noqa: ARG002  # as above
+        """0..length-1."""
+        return np.arange(length)
+
+    def turning(
+        self, positions: Positions, dim: int, base: float, x: Array | None = None
+    ) -> Circle:
+        """Return cos and sin by exact phase."""
+        dtype = default_dtype() if x is None else arithmetic(x.dtype)
+        m = positions if x is None else beside(positions, x)
+        return unit_circle(limbs_of(m), turns_of(dim, base), dtype)
+
+    def circle(self, turning: Circle) -> Circle:
+        """Return what `turning` has made."""
+        return turning
+
+    def rotate(self, x: Array, turning: Circle, *, interleaved: bool) -> Array:
+        """Rotate in one loop over x."""
+        return rotate(x, turning, interleaved=interleaved)
+
+    def split_pairs(self, x: Array, *, interleaved: bool) -> tuple[Array, Array]:
+        """Return the components of each pair."""
+        half = x.shape[-1] // 2
+        if not interleaved:
+            return x[..., :half], x[..., half:]
+        pairs = x.reshape(*x.shape[:-1], half, 2)
+        return pairs[..., 0], pairs[..., 1]
+
+    def join_pairs(self, first: Array, second: Array, *, interleaved: bool) -> Array:
+        """Undo `split_pairs`."""
+        if not interleaved:
+            return jnp.concatenate((first, second), axis=-1)
+        *lead, half = first.shape
+        return jnp.stack((first, second), axis=-1).reshape(*lead, 2 * half)
+
+    def diagonal(self, values: Array) -> Array:
+        """Write the values into zeros."""
+        i = np.arange(values.shape[-1])
+        return jnp.zeros((*values.shape, i.size), values.dtype).at[..., i, i].set(values)
+
+    def with_tail(self, head: Array, x: Array) -> Array:
+        """Put what follows the head behind it."""
+        dim, head = head.shape[-1], head.astype(x.dtype)
+        return head if dim == x.shape[-1] else jnp.concatenate((head, x[..., dim:]), axis=-1)
+
+    def contiguous(self, x: Array) -> Array:
+        """Leave the order of the axes to JAX."""
+        return x
+
+    def complex(self, real: Array, imag: Array) -> Array:
+        """Return real + i imag."""
+        return lax.complex(real, imag)
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """Multiply matrices, on accelerators too in the full precision of their dtype."""
+        return jnp.matmul(a, b, precision=EXACT)
+
+    def softmax(self, scores: Array, mask: Array | None) -> Array:
+        """Softmax over the last axis among the allowed keys."""
+        if scores.shape[-1] == 0:
+            return scores
+        if mask is None:
+            return jax.nn.softmax(scores, axis=-1)
+        allowed = jnp.where(mask, scores, -jnp.inf)
+        top = lax.stop_gradient(allowed.max(axis=-1, keepdims=True))
+        # In an empty row all is -inf; 0 in its place keeps NaN out of values and gradients.
+        raised = jnp.exp(allowed - jnp.where(top == -jnp.inf, 0, top))
+        total = raised.sum(axis=-1, keepdims=True)
+        return jnp.where(mask, raised / jnp.where(total == 0, 1, total), 0)
+
+
+@functools.cache
+def _compiled(body: Callable[..., R]) -> Callable[..., R]:
+    """Compile a body, with the primitives and its options static."""
+    parameters = inspect.signature(body).parameters.values()
+    static = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    return jax.jit(body, static_argnums=0, static_argnames=static)
+
+
+class Functions(Derived[Array]):
+    """The shared API for JAX."""
+
+    def apply_rotary_cos_sin(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+        of = self._of
+        found = of.check_floats("x", x, ndim=3)
+        of.check_floats("cos", cos, ndim=1)
+        of.check_floats("sin", sin, ndim=1)
+        interleaved = check_flag("interleaved", interleaved)
+        check_tables(cos, sin, found)
+        return rotate(x, (beside(cos, x), beside(sin, x)), interleaved=interleaved)
+
+
+functions = Functions(JaxPrimitives())
