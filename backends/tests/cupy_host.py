@@ -19,7 +19,7 @@ import numpy as np
 
 from ropespec.backends.cupy import kernels, launch, rotation
 
-MODULES = ("arrays", "functions", "rotation")
+MODULES = ("arrays", "primitives", "rotation")
 
 BEFORE = """
 #define __global__
@@ -207,6 +207,7 @@ def host_namespace():
         float64=np.float64,
         broadcast_to=cupy.broadcast_to,
         empty=lambda shape, dtype: new(np.empty(shape, dtype)),
+        arange=lambda length: new(np.arange(length)),
         asarray=asarray,
         cuda=no_gpu(),
     )

@@ -81,6 +81,10 @@ class NamespacePrimitives(Primitives[ArrayT]):
         """Return float64 for float64, else float32."""
         return arithmetic(self.xp, dtype)
 
+    def wide(self) -> Dtype:
+        """Return float64."""
+        return self.xp.float64
+
     def cast(self, x: Array, dtype: Dtype) -> Array:
         """Convert arrays, and the scalars that NumPy makes of arrays without axes."""
         return self.xp.asarray(x).astype(dtype, copy=False)

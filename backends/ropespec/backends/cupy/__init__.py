@@ -3,7 +3,7 @@
 `status` says whether a GPU can run it here; importing it needs no GPU.
 """
 
-from ropespec.backends.cupy.functions import functions
+from ropespec.backends.cupy.primitives import functions
 from ropespec.backends.cupy.rotation import (
     apply_rotary_vjp,  # noqa: F401  # beside the API, for those who ask for gradients by that name
 )

@@ -19,7 +19,7 @@ class Frequencies(Part[ArrayT]):
         m = of.positions_of(positions)
         of.check_array("inv_freq", inv_freq)
         check_inv_freq(inv_freq)
-        m = of.measured(m, inv_freq)
+        m = of.placed(m, inv_freq)
         return of.run(_angles, m, of.beside(inv_freq, m))
 
     def cos_sin(
@@ -32,4 +32,5 @@ class Frequencies(Part[ArrayT]):
 
 
 def _angles(of: Bound, positions: Array, inv_freq: Array) -> Array:
-    return positions[..., None] * of.cast(inv_freq, positions.dtype)
+    wide = of.wide()
+    return of.cast(positions, wide)[..., None] * of.cast(inv_freq, wide)

@@ -59,6 +59,10 @@ class Primitives(Protocol[ArrayT]):
         """Return the dtype of the arithmetic: float64 for float64, else float32 (JDG-3)."""
         ...
 
+    def wide(self) -> Dtype:
+        """Return the dtype of what is made of numbers alone: float64, unless it is switched off."""
+        ...
+
     def cast(self, x: Array, dtype: Dtype) -> Array:
         """Convert to a dtype; what has it may stay as it is."""
         ...
@@ -67,8 +71,8 @@ class Primitives(Protocol[ArrayT]):
         """Move tables to the device of another array."""
         ...
 
-    def measured(self, positions: Checked, other: ArrayT) -> Array:
-        """Return positions as floats: an array's where it lies, all else beside `other`."""
+    def placed(self, positions: Checked, other: ArrayT) -> Array:
+        """Return positions as an array of numbers: where it lies, all else beside `other`."""
         ...
 
     def inv_freq(self, dim: int, base: float, device: Device) -> ArrayT:

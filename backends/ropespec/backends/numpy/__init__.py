@@ -1,6 +1,6 @@
 """The shared API in NumPy, fast: exact phase, one compiled kernel, no needless copies."""
 
-from ropespec.backends.numpy.functions import functions
+from ropespec.backends.numpy.primitives import functions
 
 __all__ = [
     "RoPE",

@@ -4,7 +4,7 @@ A kernel compiled by Numba on the CPU, Triton kernels on CUDA, ordinary operatio
 the device needs float64, in which cos and sin are taken.
 """
 
-from ropespec.backends.torch.functions import functions
+from ropespec.backends.torch.primitives import functions
 
 __all__ = [
     "RoPE",

@@ -40,9 +40,9 @@ class NumpyPrimitives(NamespacePrimitives[Array]):
         """Leave it where it is."""
         return array
 
-    def measured(self, positions: Array, other: Array) -> Array:  # noqa: ARG002  # as above
-        """Convert to float64."""
-        return positions.astype(np.float64)
+    def placed(self, positions: Array, other: Array) -> Array:  # noqa: ARG002  # as above
+        """Leave them where they are."""
+        return positions
 
     def inv_freq(self, dim: int, base: float, device: object) -> Array:
         """theta_i in float64."""
@@ -61,7 +61,7 @@ class NumpyPrimitives(NamespacePrimitives[Array]):
 
     def turning(self, positions: Array, dim: int, base: float, x: Array | None = None) -> Turning:
         """Return what `cos_sin` takes."""
-        return Turning(positions, dim, base, np.float64 if x is None else self.work(x.dtype))
+        return Turning(positions, dim, base, self.wide() if x is None else self.work(x.dtype))
 
     def rotate(self, x: Array, turning: Turning, *, interleaved: bool) -> Array:
         """Rotate by the kernel."""

@@ -54,6 +54,10 @@ class JaxPrimitives(Primitives[Array]):
         """Return float64 for float64, else float32."""
         return arithmetic(dtype)
 
+    def wide(self) -> np.dtype[Any]:
+        """Return float64 where JAX has it switched on, else float32."""
+        return default_dtype()
+
     def cast(self, x: Array, dtype: np.dtype[Any]) -> Array:
         """Convert to a dtype."""
         return x.astype(dtype)
@@ -62,15 +66,15 @@ class JaxPrimitives(Primitives[Array]):
         """Move to the device of another array."""
         return beside(array, other)
 
-    def measured(self, positions: Positions, other: Array) -> Array:  # noqa: ARG002  # JAX brings them together
-        """Convert to the default dtype of floats, on the host what lies there."""
-        return jnp.asarray(positions.astype(default_dtype()))
+    def placed(self, positions: Positions, other: Array) -> Array:  # noqa: ARG002  # JAX brings them together
+        """Convert to floats, on the host what lies there: an int64 may be none in JAX."""
+        return jnp.asarray(positions.astype(self.wide()))
 
     def inv_freq(self, dim: int, base: float, device: jax.Device | None) -> Array:
         """theta_i in the default dtype of floats."""
         check_device(device)
         theta = base ** (-2.0 * np.arange(dim // 2) / dim)
-        return jnp.asarray(theta, dtype=default_dtype(), device=device)
+        return jnp.asarray(theta, dtype=self.wide(), device=device)
 
     def counted(self, length: int, device: jax.Device | None) -> Array:
         """0..length-1."""
@@ -85,7 +89,7 @@ class JaxPrimitives(Primitives[Array]):
         self, positions: Positions, dim: int, base: float, x: Array | None = None
     ) -> Circle:
         """Return cos and sin by exact phase."""
-        dtype = default_dtype() if x is None else arithmetic(x.dtype)
+        dtype = self.wide() if x is None else arithmetic(x.dtype)
         m = positions if x is None else beside(positions, x)
         return unit_circle(limbs_of(m), turns_of(dim, base), dtype)
 

@@ -49,10 +49,10 @@ class CupyPrimitives(NamespacePrimitives[Array]):
         with device_of(other):
             return on_device(array)
 
-    def measured(self, positions: Array, other: Array) -> Array:
-        """Convert to float64."""
+    def placed(self, positions: Array, other: Array) -> Array:
+        """Leave an array where it lies, and move all else beside `other`."""
         with device_of(positions, other):
-            return on_device(positions).astype(cupy.float64)
+            return on_device(positions)
 
     def inv_freq(self, dim: int, base: float, device: object) -> Array:
         """theta_i in float64."""
@@ -72,7 +72,7 @@ class CupyPrimitives(NamespacePrimitives[Array]):
     def turning(self, positions: Array, dim: int, base: float, x: Array | None = None) -> Turning:
         """Return what `cos_sin` takes."""
         with device_of(positions if x is None else x):
-            dtype = cupy.float64 if x is None else self.work(x.dtype)
+            dtype = self.wide() if x is None else self.work(x.dtype)
             return Turning(on_device(positions), dim, base, dtype)
 
     def circle(self, turning: Turning) -> tuple[Array, Array]:

@@ -60,6 +60,10 @@ class TorchPrimitives(Primitives[torch.Tensor]):
         """Return float64 for float64, else float32."""
         return arithmetic(dtype)
 
+    def wide(self) -> torch.dtype:
+        """Return float64."""
+        return torch.float64
+
     def cast(self, x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
         """Convert to a dtype."""
         return x.to(dtype)
@@ -68,10 +72,9 @@ class TorchPrimitives(Primitives[torch.Tensor]):
         """Move to the device of another tensor."""
         return array.to(other.device)
 
-    def measured(self, positions: Any, other: torch.Tensor) -> torch.Tensor:  # noqa: ANN401  # as above
-        """Convert to float64."""
-        device = None if isinstance(positions, torch.Tensor) else other.device
-        return on_device(positions, device).to(torch.float64)
+    def placed(self, positions: Any, other: torch.Tensor) -> torch.Tensor:  # noqa: ANN401  # as above
+        """Leave a tensor where it lies, and move all else beside `other`."""
+        return on_device(positions, None if isinstance(positions, torch.Tensor) else other.device)
 
     def inv_freq(self, dim: int, base: float, device: Device) -> torch.Tensor:
         """theta_i in float64."""
@@ -95,7 +98,7 @@ class TorchPrimitives(Primitives[torch.Tensor]):
     ) -> Turning:
         """Return what `unit_circle` takes."""
         if x is None:
-            return Turning(on_device(positions, None), dim, base, torch.float64)
+            return Turning(on_device(positions, None), dim, base, self.wide())
         return Turning(on_device(positions, x.device), dim, base, arithmetic(x.dtype))
 
     def circle(self, turning: Turning) -> tuple[torch.Tensor, torch.Tensor]:
