@@ -70,11 +70,12 @@ def _attend(  # every array of the call
     q = of.rotate(of.cast(q, work), queries, interleaved=interleaved)
     k = of.rotate(of.cast(k, work), keys, interleaved=interleaved)
     # (..., G, H/G, S, D) against (..., G, 1, D, T): each key head serves H/G query heads.
-    q = xp.moveaxis(q.reshape(*batch, length, groups, share, dim), -4, -2)
-    k = xp.moveaxis(k, -3, -1)[..., None, :, :]
+    q = q.reshape(*batch, length, groups, share, dim)
+    q = xp.swapaxes(xp.swapaxes(q, -4, -3), -3, -2)  # `moveaxis` cannot be mapped by torch.vmap
+    k = xp.swapaxes(xp.swapaxes(k, -3, -2), -2, -1)[..., None, :, :]
     scores = of.matmul(q, k).reshape(*batch, heads, length, count) / math.sqrt(dim)
     weights = of.softmax(scores, mask)
     spread = weights.reshape(*batch, groups, share, length, count)
-    values = xp.moveaxis(of.cast(v, work), -3, -2)[..., None, :, :]
-    output = xp.moveaxis(of.matmul(spread, values), -2, -4)
+    values = xp.swapaxes(of.cast(v, work), -3, -2)[..., None, :, :]
+    output = xp.swapaxes(xp.swapaxes(of.matmul(spread, values), -3, -2), -4, -3)
     return of.cast(output.reshape(*batch, length, heads, width), dtype), of.cast(weights, dtype)
