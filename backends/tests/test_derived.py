@@ -28,7 +28,7 @@ def backend(name):
 
 
 def sections(text):
-    """Return the sections of a docstring by heading, and what stands before them."""
+    """Return the parts of a docstring but for those to which `out` adds something."""
     parts = inspect.cleandoc(text).split("\n\n")
     return [part for part in parts if not part.startswith(("Parameters\n", "Raises\n"))]
 

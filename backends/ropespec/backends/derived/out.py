@@ -36,6 +36,7 @@ def writes_into_out(more: str = "") -> Callable[[F], F]:
         text = inspect.getdoc(getattr(RopeAPI, function.__name__)) or ""
         parameter = f"{OUT}\n    {more}" if more else OUT
         text = text.replace("\n\nReturns\n", f"\n{parameter}\n\nReturns\n")
+        text = text.replace("; read only.", "; read only, unless it is `out`.")
         function.__doc__ = f"{text}\n{RAISES}\n"
         return function
 
