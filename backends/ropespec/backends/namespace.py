@@ -2,9 +2,10 @@
 
 import abc
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ropespec.backends.derived import Primitives
+from ropespec.backends.derived import Primitives, members
 from ropespec.backends.phase import turns
 from ropespec.spec.api import ArrayT
 
@@ -93,27 +94,23 @@ class NamespacePrimitives(Primitives[ArrayT]):
         """Return cos and sin by exact phase."""
         return cos_sin(self.xp, *turning)
 
-    def split_pairs(self, x: Array, *, interleaved: bool) -> tuple[Array, Array]:
-        """Return two views."""
-        first, second = _places(x.shape[-1], interleaved=interleaved)
-        return x[..., first], x[..., second]
-
     def join_pairs(self, first: Array, second: Array, *, interleaved: bool) -> Array:
         """Write both into a new array, whose bytes are ordered as theirs."""
         *lead, half = first.shape
         out = self.xp.empty((*lead, 2 * half), dtype=first.dtype)
-        for place, part in zip(
-            _places(2 * half, interleaved=interleaved), (first, second), strict=True
-        ):
-            out[..., place] = part
+        a, b = members(2 * half, interleaved=interleaved)
+        out[..., a] = first
+        out[..., b] = second
         return out
 
-    def diagonal(self, values: Array) -> Array:
-        """Write the values into zeros."""
-        count = values.shape[-1]
-        out = self.xp.zeros((*values.shape, count), dtype=values.dtype)
+    def with_diagonals(self, dim: int, blocks: Sequence[tuple[slice, slice, Array]]) -> Array:
+        """Write the diagonals into zeros."""
+        *_, (_, _, values) = blocks
+        *lead, count = values.shape
+        out = self.xp.zeros((*lead, dim, dim), dtype=values.dtype)
         i = self.xp.arange(count)
-        out[..., i, i] = values
+        for rows, columns, diagonal in blocks:
+            out[..., rows, columns][..., i, i] = diagonal
         return out
 
     def with_tail(self, head: Array, x: Array) -> Array:
@@ -158,9 +155,3 @@ class NamespacePrimitives(Primitives[ArrayT]):
 def inv_freq(xp: Namespace, dim: int, base: float) -> Array:
     """theta_i = base^(-2i/dim): float64 (dim/2,), radians per position (FREQ-2)."""
     return xp.power(xp.float64(base), xp.arange(0, dim, 2, dtype=xp.float64) / -dim)
-
-
-def _places(dim: int, *, interleaved: bool) -> tuple[slice, slice]:
-    if interleaved:
-        return slice(0, dim, 2), slice(1, dim, 2)
-    return slice(0, dim // 2), slice(dim // 2, dim)

@@ -7,14 +7,14 @@ from ropespec.backends.derived.attention import Attention
 from ropespec.backends.derived.complex_plane import ComplexPlane
 from ropespec.backends.derived.decay import Decay
 from ropespec.backends.derived.frequencies import Frequencies
-from ropespec.backends.derived.primitives import Primitives
+from ropespec.backends.derived.primitives import Primitives, members
 from ropespec.backends.derived.projection import Projection
 from ropespec.backends.derived.published import Published
 from ropespec.backends.derived.relative import Relative
 from ropespec.backends.derived.rotation import Rotation
 from ropespec.spec.api import ArrayT, RopeAPI
 
-__all__ = ["Derived", "Primitives"]
+__all__ = ["Derived", "Primitives", "members"]
 
 
 class Derived(

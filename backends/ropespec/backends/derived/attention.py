@@ -69,13 +69,13 @@ def _attend(  # every array of the call
     share = heads // groups if groups else 0
     q = of.rotate(of.cast(q, work), queries, interleaved=interleaved)
     k = of.rotate(of.cast(k, work), keys, interleaved=interleaved)
-    # (..., G, H/G, S, D) against (..., G, 1, D, T): each key head serves H/G query heads.
-    q = q.reshape(*batch, length, groups, share, dim)
-    q = xp.swapaxes(xp.swapaxes(q, -4, -3), -3, -2)  # `moveaxis` cannot be mapped by torch.vmap
-    k = xp.swapaxes(xp.swapaxes(k, -3, -2), -2, -1)[..., None, :, :]
+    # (..., G, H/G * S, D) against (..., G, D, T): each key head serves the rows of H/G query heads.
+    rows = share * length
+    q = xp.swapaxes(q, -3, -2).reshape(*batch, groups, rows, dim)
+    k = xp.swapaxes(xp.swapaxes(k, -3, -2), -2, -1)
     scores = of.matmul(q, k).reshape(*batch, heads, length, count) / math.sqrt(dim)
     weights = of.softmax(scores, mask)
-    spread = weights.reshape(*batch, groups, share, length, count)
-    values = xp.swapaxes(of.cast(v, work), -3, -2)[..., None, :, :]
-    output = xp.swapaxes(xp.swapaxes(of.matmul(spread, values), -3, -2), -4, -3)
-    return of.cast(output.reshape(*batch, length, heads, width), dtype), of.cast(weights, dtype)
+    spread = weights.reshape(*batch, groups, rows, count)
+    output = of.matmul(spread, xp.swapaxes(of.cast(v, work), -3, -2))
+    output = xp.swapaxes(output.reshape(*batch, heads, length, width), -3, -2)
+    return of.cast(output, dtype), of.cast(weights, dtype)

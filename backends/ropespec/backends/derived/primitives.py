@@ -1,12 +1,20 @@
 """What a framework brings: from this, and its two rotations, the whole shared API follows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from ropespec.spec.api import ArrayT, Device
-from ropespec.spec.arguments import ArrayFacts, check_base, check_float_array
+from ropespec.spec.api import ArrayT, Device, Positions
+from ropespec.spec.arguments import (
+    ArrayFacts,
+    check_base,
+    check_flag,
+    check_float_array,
+    check_positions_fit,
+    check_rotary_dim,
+    facts,
+)
 
-__all__ = ["Primitives"]
+__all__ = ["Primitives", "members"]
 
 R = TypeVar("R")
 
@@ -14,6 +22,13 @@ Array = Any  # an array of the framework; no type tells its operators
 Checked = Any  # checked positions: an array of the framework, or one of NumPy
 Dtype = Any  # a dtype of the framework
 Turning = Any  # how much every token turns, as `rotate` of the framework takes it
+
+
+def members(dim: int, *, interleaved: bool) -> tuple[slice, slice]:
+    """Return where the first and the second components of all pairs are among `dim`."""
+    if interleaved:
+        return slice(0, dim, 2), slice(1, dim, 2)
+    return slice(0, dim // 2), slice(dim // 2, dim)
 
 
 class Primitives(Protocol[ArrayT]):
@@ -54,6 +69,22 @@ class Primitives(Protocol[ArrayT]):
     def positions_of(self, value: object, name: str = "positions") -> Checked:
         """Require integers: an array of the framework as it is, all else as a NumPy array."""
         ...
+
+    def read_rotation(
+        self,
+        x: ArrayT,
+        positions: Positions[ArrayT],
+        interleaved: bool,
+        base: float,
+        rotary_dim: int | None,
+    ) -> tuple[Checked, bool, float, int]:
+        """Require the arguments of `apply_rotary`; return the positions and all that is not x."""
+        shape = self.check_floats("x", x, ndim=3).shape
+        m = self.positions_of(positions)
+        interleaved, base = check_flag("interleaved", interleaved), self.base_of(base)
+        dim = check_rotary_dim(rotary_dim, shape[-1])
+        check_positions_fit(facts(m), shape[:-2])
+        return m, interleaved, base, dim
 
     def work(self, dtype: Dtype) -> Dtype:
         """Return the dtype of the arithmetic: float64 for float64, else float32 (JDG-3)."""
@@ -103,14 +134,18 @@ class Primitives(Protocol[ArrayT]):
 
     def split_pairs(self, x: Array, *, interleaved: bool) -> tuple[Array, Array]:
         """Return the first and the second component of each pair: two of (..., d/2)."""
-        ...
+        first, second = members(x.shape[-1], interleaved=interleaved)
+        return x[..., first], x[..., second]
 
     def join_pairs(self, first: Array, second: Array, *, interleaved: bool) -> Array:
         """Undo `split_pairs`."""
         ...
 
-    def diagonal(self, values: Array) -> Array:
-        """Return matrices (..., n, n) of these diagonals (..., n)."""
+    def with_diagonals(self, dim: int, blocks: Sequence[tuple[slice, slice, Array]]) -> Array:
+        """Return matrices (..., dim, dim): these diagonals in blocks of rows and columns, and zero.
+
+        A diagonal (..., n) is that of the n rows and n columns before it.
+        """
         ...
 
     def with_tail(self, head: Array, x: Array) -> Array:

@@ -27,8 +27,8 @@ class Published(Sinusoidal[ArrayT]):
     def RoPE(self, q: ArrayT, k: ArrayT) -> tuple[ArrayT, ArrayT]:
         self._of.check_array("q", q)
         self._of.check_array("k", k)
-        found, other = check_rope(q, k)
-        return self._turned(q, found.shape), self._turned(k, other.shape)
+        check_rope(q, k)
+        return self._of.run(_rows_turned, q), self._of.run(_rows_turned, k)
 
     def precompute_freqs_cis(
         self, dim: int, end: int, theta: float = 10000.0, *, device: Device = None
@@ -53,16 +53,14 @@ class Published(Sinusoidal[ArrayT]):
         keys: ArrayT = of.run(_multiplied, xk, of.beside(freqs_cis, xk))
         return queries, keys
 
-    def _turned(self, x: ArrayT, shape: tuple[int, ...]) -> ArrayT:
-        of, (*_, length, dim) = self._of, shape
-        return of.run(_rows_turned, x, of.turning(of.places(x, length), dim, BASE, x))
-
 
 def _repeated(of: Bound, table: Array, *, shape: tuple[int, ...]) -> Array:
     return of.contiguous(of.xp.broadcast_to(table, shape))
 
 
-def _rows_turned(of: Bound, x: Array, turning: Array) -> Array:
+def _rows_turned(of: Bound, x: Array) -> Array:
+    *_, length, dim = x.shape
+    turning = of.turning(of.places(x, length), dim, BASE, x)
     turned = of.rotate(of.xp.swapaxes(x, 1, 2), turning, interleaved=True)
     return of.contiguous(of.xp.swapaxes(turned, 1, 2))
 

@@ -1,27 +1,12 @@
 """The rotation R_m x, apart from the sparse form by tables (chapter `rotation`)."""
 
-from typing import Any, NamedTuple
-
 from ropespec.backends.derived.complex_plane import as_complex, as_real
 from ropespec.backends.derived.part import Array, Bound, Part
+from ropespec.backends.derived.primitives import members
 from ropespec.spec.api import ArrayT, Positions
-from ropespec.spec.arguments import (
-    check_dim,
-    check_flag,
-    check_positions_fit,
-    check_rotary_dim,
-    facts,
-)
+from ropespec.spec.arguments import check_dim, check_flag
 
 __all__ = ["Rotation"]
-
-
-class _Call(NamedTuple):
-    """The checked arguments of one rotation."""
-
-    turning: Any
-    interleaved: bool
-    rotary_dim: int
 
 
 class Rotation(Part[ArrayT]):
@@ -50,8 +35,9 @@ class Rotation(Part[ArrayT]):
         base: float = 10000.0,
         rotary_dim: int | None = None,
     ) -> ArrayT:
-        call = self._read(x, positions, interleaved, base, rotary_dim)
-        turned: ArrayT = self._of.rotate(x, call.turning, interleaved=call.interleaved)
+        of = self._of
+        m, paired, base, dim = of.read_rotation(x, positions, interleaved, base, rotary_dim)
+        turned: ArrayT = of.rotate(x, of.turning(m, dim, base, x), interleaved=paired)
         return turned
 
     def apply_rotary_dense(
@@ -63,9 +49,9 @@ class Rotation(Part[ArrayT]):
         base: float = 10000.0,
         rotary_dim: int | None = None,
     ) -> ArrayT:
-        call = self._read(x, positions, interleaved, base, rotary_dim)
-        options = {"interleaved": call.interleaved, "dim": call.rotary_dim}
-        return self._of.run(_apply_dense, x, call.turning, **options)
+        of = self._of
+        m, paired, base, dim = of.read_rotation(x, positions, interleaved, base, rotary_dim)
+        return of.run(_apply_dense, x, of.turning(m, dim, base, x), interleaved=paired, dim=dim)
 
     def apply_rotary_complex(
         self,
@@ -75,8 +61,9 @@ class Rotation(Part[ArrayT]):
         base: float = 10000.0,
         rotary_dim: int | None = None,
     ) -> ArrayT:
-        call = self._read(x, positions, True, base, rotary_dim)  # the layout
-        return self._of.run(_apply_complex, x, call.turning, dim=call.rotary_dim)
+        of = self._of
+        m, _, base, dim = of.read_rotation(x, positions, True, base, rotary_dim)  # the layout
+        return of.run(_apply_complex, x, of.turning(m, dim, base, x), dim=dim)
 
     def interleaved_to_half(self, x: ArrayT) -> ArrayT:
         check_dim(self._of.check_floats("x", x, ndim=1).shape[-1], "head_dim")
@@ -86,34 +73,13 @@ class Rotation(Part[ArrayT]):
         check_dim(self._of.check_floats("x", x, ndim=1).shape[-1], "head_dim")
         return self._of.run(_reordered, x, interleaved=False)
 
-    def _read(
-        self,
-        x: ArrayT,
-        positions: Positions[ArrayT],
-        interleaved: bool,
-        base: float,
-        rotary_dim: int | None,
-    ) -> _Call:
-        of = self._of
-        shape = of.check_floats("x", x, ndim=3).shape
-        m = of.positions_of(positions)
-        interleaved, base = check_flag("interleaved", interleaved), of.base_of(base)
-        dim = check_rotary_dim(rotary_dim, shape[-1])
-        check_positions_fit(facts(m), shape[:-2])
-        return _Call(of.turning(m, dim, base, x), interleaved, dim)
-
 
 def _matrix(of: Bound, turning: Array, *, interleaved: bool) -> Array:
-    """R_m by its rows: those of the first components are (cos, -sin), of the second (sin, cos)."""
+    """R_m: (cos, -sin; sin, cos) where the rows and columns of a pair meet, and zero elsewhere."""
     cos, sin = of.circle(turning)
-    rows = (cos, -sin), (sin, cos)
-    first, second = (
-        of.join_pairs(*(of.diagonal(part) for part in row), interleaved=interleaved) for row in rows
-    )
-    if not interleaved:
-        return of.xp.concatenate((first, second), -2)
-    *lead, _, dim = first.shape
-    return of.xp.stack((first, second), -2).reshape(*lead, dim, dim)
+    dim = 2 * cos.shape[-1]
+    a, b = members(dim, interleaved=interleaved)
+    return of.with_diagonals(dim, ((a, a, cos), (a, b, -sin), (b, a, sin), (b, b, cos)))
 
 
 def _apply_dense(of: Bound, x: Array, turning: Array, *, interleaved: bool, dim: int) -> Array:

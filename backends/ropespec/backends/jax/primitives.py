@@ -2,8 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ from ropespec.backends.derived import Derived, Primitives
 from ropespec.backends.jax.arrays import (
     EXACT,
     Array,
+    Limbs,
     Positions,
     arithmetic,
     beside,
@@ -32,8 +33,15 @@ __all__ = ["functions"]
 R = TypeVar("R")
 
 
+class Unmade(NamedTuple):
+    """What `unit_circle` takes."""
+
+    positions: Limbs | Array
+    turns: Limbs
+
+
 class JaxPrimitives(Primitives[Array]):
-    """Every body is one program; the tables are another, made once for all heads and layouts."""
+    """Every body is one program; the tables of an x are another, for all heads and layouts."""
 
     xp = jnp
 
@@ -87,15 +95,15 @@ class JaxPrimitives(Primitives[Array]):
 
     def turning(
         self, positions: Positions, dim: int, base: float, x: Array | None = None
-    ) -> Circle:
-        """Return cos and sin by exact phase."""
-        dtype = self.wide() if x is None else arithmetic(x.dtype)
-        m = positions if x is None else beside(positions, x)
-        return unit_circle(limbs_of(m), turns_of(dim, base), dtype)
+    ) -> Circle | Unmade:
+        """Return cos and sin by exact phase: made here where x has many heads to share them."""
+        if x is None:
+            return Unmade(limbs_of(positions), turns_of(dim, base))
+        return unit_circle(limbs_of(beside(positions, x)), turns_of(dim, base), arithmetic(x.dtype))
 
-    def circle(self, turning: Circle) -> Circle:
-        """Return what `turning` has made."""
-        return turning
+    def circle(self, turning: Circle | Unmade) -> Circle:
+        """Make what `turning` has left to the program that uses it."""
+        return unit_circle(*turning, self.wide()) if isinstance(turning, Unmade) else turning
 
     def rotate(self, x: Array, turning: Circle, *, interleaved: bool) -> Array:
         """Rotate in one loop over x."""
@@ -116,10 +124,13 @@ class JaxPrimitives(Primitives[Array]):
         *lead, half = first.shape
         return jnp.stack((first, second), axis=-1).reshape(*lead, 2 * half)
 
-    def diagonal(self, values: Array) -> Array:
-        """Write the values into zeros."""
-        i = np.arange(values.shape[-1])
-        return jnp.zeros((*values.shape, i.size), values.dtype).at[..., i, i].set(values)
+    def with_diagonals(self, dim: int, blocks: Sequence[tuple[slice, slice, Array]]) -> Array:
+        """Write the diagonals into zeros."""
+        *_, (_, _, values) = blocks
+        out, i = jnp.zeros((*values.shape[:-1], dim, dim), values.dtype), np.arange(dim)
+        for rows, columns, diagonal in blocks:
+            out = out.at[..., i[rows], i[columns]].set(diagonal)
+        return out
 
     def with_tail(self, head: Array, x: Array) -> Array:
         """Put what follows the head behind it."""

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from ropespec.backends.derived import Derived
 from ropespec.backends.namespace import NamespacePrimitives, Turning, inv_freq
 from ropespec.backends.numpy import rotation
+from ropespec.backends.numpy.arguments import read_call
 from ropespec.backends.numpy.arrays import Array, check_array, quiet
 from ropespec.backends.positions import read_positions
+from ropespec.spec.api import Positions
 from ropespec.spec.device import check_host_device
 
 __all__ = ["functions"]
@@ -35,6 +37,18 @@ class NumpyPrimitives(NamespacePrimitives[Array]):
     def positions_of(self, value: object, name: str = "positions") -> NDArray[Any]:
         """Require integers."""
         return read_positions(value, name)
+
+    def read_rotation(
+        self,
+        x: Array,
+        positions: Positions[Array],
+        interleaved: bool,
+        base: float,
+        rotary_dim: int | None,
+    ) -> tuple[Array, bool, float, int]:
+        """Check once what looks the same."""
+        m, call = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+        return m, call.interleaved, call.base, call.rotary_dim
 
     def beside(self, array: Array, other: Array) -> Array:  # noqa: ARG002  # there is one device
         """Leave it where it is."""

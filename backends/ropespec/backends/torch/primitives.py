@@ -1,7 +1,7 @@
 """The shared API for torch: the primitives, and what follows from them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -17,8 +17,10 @@ from ropespec.backends.torch.arrays import (
     positions_of,
     read_device,
 )
+from ropespec.backends.torch.dispatch import turn
 from ropespec.backends.torch.frequencies import unit_circle
 from ropespec.backends.torch.sharded import is_dtensor, rotate_shards
+from ropespec.backends.torch.turns import KINDS
 from ropespec.spec.api import Positions
 
 __all__ = ["functions"]
@@ -55,6 +57,19 @@ class TorchPrimitives(Primitives[torch.Tensor]):
     def positions_of(self, value: object, name: str = "positions") -> Any:  # noqa: ANN401  # a tensor or an array
         """Require integers."""
         return positions_of(value, name)
+
+    def read_rotation(
+        self,
+        x: torch.Tensor,
+        positions: Positions[torch.Tensor],
+        interleaved: bool,
+        base: float,
+        rotary_dim: int | None,
+    ) -> tuple[Any, bool, float, int]:
+        """Check at a glance what is plainly right."""
+        return rotation.read_call(
+            x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
+        )
 
     def work(self, dtype: torch.dtype) -> torch.dtype:
         """Return float64 for float64, else float32."""
@@ -108,18 +123,11 @@ class TorchPrimitives(Primitives[torch.Tensor]):
     def rotate(self, x: torch.Tensor, turning: Turning, *, interleaved: bool) -> torch.Tensor:
         """Rotate by whatever turns such tensors."""
         positions, dim, base, _ = turning
+        if type(x) in KINDS:  # all is checked
+            return turn(x, positions, (dim, base), interleaved=interleaved)
         return rotation.apply_rotary(
             x, positions, interleaved=interleaved, base=base, rotary_dim=dim
         )
-
-    def split_pairs(
-        self, x: torch.Tensor, *, interleaved: bool
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return two views."""
-        if interleaved:
-            return x[..., 0::2], x[..., 1::2]
-        half = x.shape[-1] // 2
-        return x[..., :half], x[..., half:]
 
     def join_pairs(
         self, first: torch.Tensor, second: torch.Tensor, *, interleaved: bool
@@ -129,9 +137,15 @@ class TorchPrimitives(Primitives[torch.Tensor]):
             return torch.stack((first, second), dim=-1).flatten(-2)
         return torch.cat((first, second), dim=-1)
 
-    def diagonal(self, values: torch.Tensor) -> torch.Tensor:
-        """Return matrices of these diagonals."""
-        return torch.diag_embed(values)
+    def with_diagonals(
+        self, dim: int, blocks: Sequence[tuple[slice, slice, torch.Tensor]]
+    ) -> torch.Tensor:
+        """Write the diagonals into zeros, which are mapped if the values are."""
+        *_, (_, _, values) = blocks
+        out = values.new_zeros((*values.shape[:-1], dim, dim))
+        for rows, columns, diagonal in blocks:
+            out[..., rows, columns].diagonal(0, -2, -1).copy_(diagonal)
+        return out
 
     def with_tail(self, head: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Put what follows the head behind it."""

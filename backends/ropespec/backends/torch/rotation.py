@@ -30,7 +30,7 @@ from ropespec.spec.arguments import (
     facts,
 )
 
-__all__ = ["apply_rotary", "apply_rotary_cos_sin"]
+__all__ = ["apply_rotary", "apply_rotary_cos_sin", "read_call"]
 
 FLOATS = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64})
 
@@ -50,7 +50,7 @@ def apply_rotary(
     if type(x) not in KINDS and is_dtensor(x):
         options = {"interleaved": interleaved, "base": base, "rotary_dim": rotary_dim}
         return rotate_shards(apply_rotary, x, positions, out=out, **options)
-    m, interleaved, base, dim = _read(
+    m, interleaved, base, dim = read_call(
         x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
     )
     if out is not None:
@@ -96,7 +96,7 @@ class _Call(NamedTuple):
     rotary_dim: int
 
 
-def _read(
+def read_call(
     x: torch.Tensor,
     positions: Positions,
     *,
@@ -104,6 +104,7 @@ def _read(
     base: float,
     rotary_dim: int | None,
 ) -> _Call:
+    """Check the arguments of `apply_rotary`."""
     if rotary_dim is None and type(interleaved) is bool and _clearly_turns(x, positions, base):
         return _Call(positions, interleaved, base, x.shape[-1])
     shape = check_floats("x", x, ndim=3).shape
