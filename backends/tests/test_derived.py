@@ -4,12 +4,15 @@ import copy
 import importlib
 import inspect
 import pickle
+from typing import Any
 
+import cupy
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from ropespec.backends.derived import Derived
 from ropespec.spec.api import FUNCTIONS, RopeAPI
@@ -53,7 +56,7 @@ def test_every_function_has_the_docstring_of_the_api(name):
 def test_another_docstring_is_found():
     """A function that is documented by its backend says something else than the others."""
 
-    class Own(Derived):
+    class Own(Derived[float]):
         def decay_bound(self, offsets, dim, base=10000.0):
             """Another text."""
 
@@ -77,6 +80,25 @@ def test_functions_are_copied_and_pickled_as_themselves(name):
     for function in (getattr(backend(name), one) for one in NAMES):
         assert copy.deepcopy(function) == function
         assert pickle.loads(pickle.dumps(function)) == function  # noqa: S301  # our own
+
+
+ARRAYS = {
+    "numpy": NDArray[Any],
+    "torch": torch.Tensor,
+    "jax": jax.Array,
+    "cupy": cupy.ndarray,
+}
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_signatures_name_the_array_of_the_framework(name):
+    """`help()` shows what a function takes and returns, and no type variable."""
+    array = ARRAYS[name]
+    for one in NAMES:
+        found = inspect.signature(getattr(backend(name), one))
+        assert found.return_annotation in (array, tuple[array, array])
+        assert "ArrayT" not in str(found)
+    assert "ArrayT" in str(inspect.signature(RopeAPI.cos_sin))
 
 
 def draw(*shape, seed=0):
