@@ -242,19 +242,30 @@ def table_of(dim, base):
     return new(np.array(rotation.turns(dim, base)))
 
 
+def over_numpy(monkeypatch, form):
+    """Let a form that launches kernels take NumPy arrays, and return them."""
+    modules = [
+        importlib.import_module(f"ropespec.backends.cupy.{n}") for n in ("arrays", "rotation")
+    ]
+
+    def given(value):
+        return host_array(value) if isinstance(value, np.ndarray) else value
+
+    @functools.wraps(form)
+    def rotate(*arguments, out=None, **options):
+        with monkeypatch.context() as inner:
+            for module in modules:
+                inner.setattr(module, "cupy", host_namespace())
+            found = form(*map(given, arguments), out=given(out), **options)
+            return numpy_array(found) if out is None else out
+
+    return rotate
+
+
 def run_over_numpy(monkeypatch):
     """Let the whole backend take NumPy arrays; `apply_rotary` still runs the kernels' source."""
     run_on_host(monkeypatch)
-    kernel_form = rotation.apply_rotary
-    arrays = importlib.import_module("ropespec.backends.cupy.arrays")
-
-    def apply_rotary(x, positions, **options):
-        with monkeypatch.context() as inner:
-            inner.setattr(arrays, "cupy", host_namespace())
-            inner.setattr(rotation, "cupy", host_namespace())
-            return numpy_array(kernel_form(host_array(x), positions, **options))
-
-    monkeypatch.setattr(rotation, "apply_rotary", apply_rotary)
+    monkeypatch.setattr(rotation, "apply_rotary", over_numpy(monkeypatch, rotation.apply_rotary))
     for name in MODULES:
         module = importlib.import_module(f"ropespec.backends.cupy.{name}")
         monkeypatch.setattr(module, "cupy", NumpyNamespace())

@@ -296,3 +296,22 @@ def test_tables_made_once_keep_every_bit(wide):
     assert np.array_equal(bits(mixed)[..., 0::2], raw[0])
     assert np.array_equal(bits(mixed)[..., 1::2], raw[1])
     assert np.array_equal(bits(twice), np.repeat(raw[1], 2, axis=-1))
+
+
+def test_options_may_be_static_arguments_of_jit():
+    """ROT-24: a function itself is compiled, with its numbers and flags static."""
+    x, m = draw(), jnp.asarray(M, dtype=jnp.int32)
+    static = jax.jit(backend.apply_rotary, static_argnames=("interleaved", "base", "rotary_dim"))
+    found = static(x, m, interleaved=False, base=10000.0, rotary_dim=8)
+
+    np.testing.assert_allclose(found, rotated(x, interleaved=False), rtol=0, atol=1e-6)
+
+
+def test_gradients_through_attention_are_finite():
+    """ATT-4: a row that may attend nowhere sends no NaN back."""
+    mask = jnp.array([[False] * 3, [True, False, False], [True] * 3])
+    options = {"query_positions": M, "key_positions": M, "interleaved": True, "mask": mask}
+    gradient = jax.grad(lambda a: backend.attention(a, a, a, **options)[0].sum())(draw())
+
+    assert np.isfinite(np.asarray(gradient)).all()
+    assert np.asarray(gradient).any()

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 import ropespec.backends.cupy as backend
-from ropespec import reference
 from ropespec.backends import derived, namespace
 from ropespec.backends.cupy import kernels, launch
 from ropespec.backends.cupy.status import status
 from ropespec.backends.phase import turns
-from ropespec.spec.errors import ArgumentError
+from ropespec.conformance import conformance_tests
 
 HOST = importlib.util.spec_from_file_location("cupy_host", Path(__file__).with_name("cupy_host.py"))
 cupy_host = importlib.util.module_from_spec(HOST)
@@ -30,6 +29,12 @@ DTYPES = {
 }
 LAYOUTS = pytest.mark.parametrize("interleaved", [True, False], ids=["interleaved", "half"])
 ALL_DTYPES = pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES.keys())
+
+
+test_cupy = conformance_tests(
+    "cupy" if GPU else str(HOST.origin).replace("cupy_host", "cupy_on_host"),
+    interleaved=[True, False],
+)
 
 
 @pytest.fixture(name="on_device")
@@ -51,24 +56,6 @@ def draw(shape, dtype, seed=0):
 
 def bits(array):
     return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
-
-
-def bound(x, positions, *, interleaved):
-    """Error budget of the outputs of one vector: table, products, sum, stores, the reference.
-
-    A table entry is right to 2 u, and to |m| 2^-65 turns by the rounding of T; two products and
-    their sum add 3 u; the reference's own angle is right to |m| 2^-51; kernel and reference each
-    store with half a place of the output dtype, or half of its smallest subnormal.
-    """
-    half = x.shape[-1] // 2
-    wide = np.abs(x.astype(np.float64))
-    pairs = (wide[..., 0::2], wide[..., 1::2]) if interleaved else np.split(wide, [half], axis=-1)
-    size = np.max(pairs[0] + pairs[1], axis=-1, keepdims=True)
-    unit = 2.0**-53 if x.dtype == np.float64 else 2.0**-24
-    far = np.abs(np.asarray(positions, dtype=np.float64)).max()
-    info = ml_dtypes.finfo(x.dtype)
-    relative = 5 * unit + far * (2.0**-62 + 2.0**-51) + float(info.eps)
-    return size * relative + float(info.smallest_subnormal)
 
 
 @pytest.mark.parametrize("architecture", ["sm_90", "sm_100"])
@@ -207,35 +194,6 @@ def test_phase_is_exact_in_float64(on_device):
 
 @LAYOUTS
 @ALL_DTYPES
-def test_apply_rotary_agrees_with_the_reference(on_device, interleaved, dtype):
-    """ROT-6, ROT-7: within the error budget of the dtype, per-row positions of both signs."""
-    x = draw((2, 5, 3, 16), dtype)
-    m = np.array([[0, 1, 1023, -7, 2**20], [5, 4, 3, -(2**20), 1]])
-    y = to_numpy(backend.apply_rotary(on_device(x), m, interleaved=interleaved))
-    expected = reference.apply_rotary(x, m, interleaved=interleaved)
-    error = np.abs(y.astype(np.float64) - expected.astype(np.float64))
-
-    assert y.dtype == dtype
-    assert np.all(error <= bound(x, m, interleaved=interleaved))
-    wrong = reference.apply_rotary(x, m, interleaved=not interleaved)
-    assert np.any(np.abs(wrong.astype(np.float64) - expected.astype(np.float64)) > 0.1)
-
-
-@pytest.mark.parametrize("position", [2**10, 2**20, 2**31 - 1, -(2**31 - 1)])
-def test_float32_is_exact_at_any_position(on_device, position):
-    """FREQ-9: float32 results are right to 3e-7 at the far end of int32, of both signs."""
-    x = np.zeros((1, 1, 128), np.float32)
-    x[..., 0::2] = 1.0
-    y = to_numpy(backend.apply_rotary(on_device(x), [position], interleaved=True))[0, 0]
-    with mpmath.workprec(200):
-        for i in range(64):
-            angle = position * mpmath.mpf(10000) ** (mpmath.mpf(-2 * i) / 128)
-            assert abs(float(y[2 * i]) - mpmath.cos(angle)) < 3e-7
-            assert abs(float(y[2 * i + 1]) - mpmath.sin(angle)) < 3e-7
-
-
-@LAYOUTS
-@ALL_DTYPES
 def test_the_tail_and_position_zero_keep_their_bits(on_device, interleaved, dtype):
     """ROT-10, ROT-14: any bit pattern passes through the tail; position 0 leaves x as it is."""
     raw = np.random.default_rng(2).integers(0, 256, 3 * 2 * 20 * dtype.itemsize, dtype=np.uint8)
@@ -297,48 +255,6 @@ def test_every_integer_dtype_of_positions(on_device, kind):
         assert np.array_equal(y, expected)
 
 
-def test_positions_broadcast_over_the_batch(on_device):
-    """Positions (S,), (1, S) and (B, S) with equal rows give the same bits, for 3 to 5 axes."""
-    x = draw((2, 3, 4, 1, 8), np.float32)
-    m = np.array([5, -1, 2**20, 8])
-    per_row = np.broadcast_to(m, (2, 3, 4))
-    expected = to_numpy(backend.apply_rotary(on_device(x), m, interleaved=False))
-
-    for positions in (m[None], per_row, on_device(np.ascontiguousarray(per_row))):
-        y = to_numpy(backend.apply_rotary(on_device(x), positions, interleaved=False))
-        assert np.array_equal(y, expected)
-    y = to_numpy(backend.apply_rotary(on_device(x[1, 2]), m, interleaved=False))
-    assert np.array_equal(y, expected[1, 2])
-
-
-@pytest.mark.parametrize("shape", [(0, 3, 2, 8), (2, 0, 2, 8), (2, 3, 0, 8), (0, 1, 8)])
-def test_zero_sizes_give_an_empty_result(on_device, shape):
-    """ROT-18: nothing in, nothing out, of the same shape and dtype."""
-    x = on_device(np.empty(shape, np.float16))
-    y = backend.apply_rotary(x, np.arange(shape[-3]), interleaved=True)
-
-    assert (y.shape, y.dtype) == (shape, np.float16)
-
-
-@LAYOUTS
-@ALL_DTYPES
-def test_nan_and_infinity_stay_in_their_pair(on_device, interleaved, dtype):
-    """ROT-16: all pairs but the spoilt ones keep the bits they have without them."""
-    x = draw((2, 1, 8), dtype)
-    spoilt = x.copy()
-    spoilt[0, 0, 2], spoilt[1, 0, 7] = np.nan, np.inf
-    y, clean = (
-        to_numpy(backend.apply_rotary(on_device(a), [3, 4], interleaved=interleaved))
-        for a in (spoilt, x)
-    )
-    touched = np.zeros((2, 1, 8), dtype=bool)
-    touched[0, 0, [2, 3] if interleaved else [2, 6]] = True
-    touched[1, 0, [6, 7] if interleaved else [3, 7]] = True
-
-    assert np.array_equal(bits(y)[~touched], bits(clean)[~touched])
-    assert not np.isfinite(y[touched].astype(np.float32)).any()
-
-
 def test_a_small_grid_gives_the_same_bits(on_device, monkeypatch):
     """Threads go on in strides of the grid until all pairs are done."""
     x, m = on_device(draw((3, 50, 2, 24), np.float32)), np.arange(50)
@@ -349,31 +265,6 @@ def test_a_small_grid_gives_the_same_bits(on_device, monkeypatch):
 
     y = to_numpy(backend.apply_rotary(x, m, interleaved=True, rotary_dim=10))
     assert np.array_equal(y, expected)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"x": np.zeros((2, 1, 4), np.float32)}, "x must be a cupy.ndarray"),
-        ({"positions": [0.5, 1.5]}, "positions must be integers"),
-        ({"positions": [1, 2, 3]}, "positions must be of shape (2,)"),
-        ({"interleaved": 1}, "interleaved must be True or False"),
-        ({"base": 1.0}, "base must be a finite number above 1"),
-        ({"rotary_dim": 6}, "rotary_dim must be at most head_dim = 4"),
-    ],
-)
-def test_refusals(on_device, change, words):
-    """ROT-21: what the reference refuses is refused before anything is launched."""
-    arguments = {
-        "x": on_device(np.zeros((2, 1, 4), np.float32)),
-        "positions": [0, 1],
-        "interleaved": True,
-        **change,
-    }
-    with pytest.raises(ArgumentError) as caught:
-        backend.apply_rotary(**arguments)
-
-    assert str(caught.value).startswith(words)
 
 
 def foreign_names(source, namespaces=("xp", "cupy")):
@@ -407,81 +298,6 @@ def test_every_name_exists_in_cupy():
         assert foreign_names(path.read_text(encoding="utf-8")) == [], path.name
     planted = "xp.zeros(2); xp.no_such_name(x); of.xp.nor_this(x); cupy.cuda.Devise(0)"
     assert foreign_names(planted) == ["cuda.Devise", "no_such_name", "nor_this"]
-
-
-def cases():
-    """List calls of every function but `apply_rotary`: name, arguments, keywords, over NumPy."""
-    x, q = draw((2, 3, 4, 8), np.float32), draw((2, 4, 3, 8), np.float32)
-    m, layout = np.array([4, -2, 2**16]), {"interleaved": False, "base": 500.0}
-    rows, weight = draw((2, 3, 5), np.float32), draw((4, 8, 5), np.float32, 1)
-    v, k = draw((2, 3, 2, 6), np.float32, 2), draw((2, 3, 2, 8), np.float32, 3)
-    z = reference.to_complex(x)
-    freqs = reference.precompute_freqs_cis(8, 3)
-    mask = np.tri(3, dtype=bool)
-    mask[0] = False
-    attend = {"query_positions": m, "key_positions": m, "mask": mask, "interleaved": True}
-    return [
-        ("inv_freq", (8, 500.0), {}),
-        ("angles", (m, reference.inv_freq(8)), {}),
-        ("cos_sin", (m, 8), {}),
-        ("sinusoidal_embedding", (m, 8), {}),
-        ("to_complex", (x,), {}),
-        ("from_complex", (z,), {}),
-        ("rotation_matrix", (m, 8), {"interleaved": True}),
-        ("apply_rotary_dense", (x, m), {**layout, "rotary_dim": 6}),
-        ("apply_rotary_dense", (x, m), {"interleaved": True}),
-        ("apply_rotary_complex", (x, m), {"rotary_dim": 6}),
-        ("interleaved_to_half", (x,), {}),
-        ("half_to_interleaved", (x,), {}),
-        ("project_query", (rows, m, weight), layout),
-        ("project_key", (rows, m, weight), layout),
-        ("project_query", (rows, m, weight), {**layout, "rotary_dim": 6}),
-        ("project_key", (rows, m, weight[:, :7]), {"interleaved": True, "rotary_dim": 2}),
-        ("project_value", (rows, weight), {}),
-        ("relative_score", (x, x + 1, np.array([[1], [-3], [2**16]])), {"interleaved": True}),
-        ("attention", (x, k, v), attend),
-        ("relative_score", (x, x + 1, 5), {"interleaved": True, "rotary_dim": 4}),
-        ("relative_score", (x[0, 0, :, :7], x[0, 1, :, :7], -3), {**layout, "rotary_dim": 6}),
-        ("attention", (x, k, v), {**attend, "rotary_dim": 4}),
-        ("attention", (x[..., :7], k[..., :7], v), {**attend, **layout, "rotary_dim": 2}),
-        ("decay_bound", (m, 8), {}),
-        ("sinusoidal_position_embedding", (2, 1, 3, 8, None), {}),
-        ("RoPE", (q, q[:, :2]), {}),
-        ("precompute_freqs_cis", (8, 3), {}),
-        ("reshape_for_broadcast", (freqs, z), {}),
-        ("apply_rotary_emb", (x, k, freqs), {}),
-    ]
-
-
-def test_the_cases_name_every_function():
-    """Together with the sparse forms the cases cover the whole API."""
-    assert {name for name, _, _ in cases()} | {"apply_rotary", "apply_rotary_cos_sin"} == set(
-        backend.__all__
-    )
-
-
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case[0])
-def test_every_other_function_agrees_with_the_reference(monkeypatch, case):
-    """The text around the kernel gives the reference's values, on a GPU or over NumPy."""
-    name, arguments, keywords = case
-    convert = to_numpy
-    if GPU:
-        arguments = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        keywords = {
-            key: cupy.asarray(a) if isinstance(a, np.ndarray) else a for key, a in keywords.items()
-        }
-    else:
-        cupy_host.run_over_numpy(monkeypatch)
-        convert = np.asarray
-    with np.errstate(all="ignore"):  # CuPy gives no such warnings
-        found = getattr(backend, name)(*arguments, **keywords)
-    expected = getattr(reference, name)(*case[1], **case[2])
-    if not isinstance(expected, tuple):
-        found, expected = (found,), (expected,)
-
-    for one, other in zip(found, expected, strict=True):
-        assert (one.shape, one.dtype) == (other.shape, other.dtype)
-        np.testing.assert_allclose(convert(one), other, rtol=4e-6, atol=4e-6)
 
 
 def test_phase_table_is_the_exact_one():
