@@ -103,8 +103,7 @@ def _always(trial: Trial) -> str | None:  # noqa: ARG001  # the signature of `Ap
 
 
 def check(
-    clause: str,
-    word: str,
+    id_: str,
     sentence: str,
     *,
     needs: tuple[str, ...] = ("apply_rotary",),
@@ -119,10 +118,9 @@ def check(
 
     Parameters
     ----------
-    clause : str
-        The clause it belongs to.
-    word : str
-        One word that tells it from other checks of the clause.
+    id_ : str
+        The clause it belongs to, and a word that tells it from other checks of the clause, written
+        out as one literal wherever a check is registered, so that a search for the id finds it.
     sentence : str
         The mistake it is looking for.
     needs, names, space, applies, share, explain, general
@@ -130,7 +128,7 @@ def check(
     """
 
     def register(judge: Judge) -> Judge:
-        id_ = f"{clause}.{word}"
+        clause = id_.partition(".")[0]
         if id_ in _registered:
             raise ValueError(f"check ids must be unique; {id_} is registered twice")
         _registered[id_] = Check(

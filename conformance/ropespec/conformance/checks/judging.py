@@ -18,8 +18,7 @@ __all__: list[str] = []
 
 
 @check(
-    "JDG-1",
-    "reference",
+    "JDG-1.reference",
     "The result agrees with the judge but not with the formula as the documents print it.",
     names=("P-47",),
     space=Space(values=("normal", "heavy"), positions=("arange", "ragged", "negative", "spread")),
@@ -77,8 +76,7 @@ def _overran(trial: Trial, case: Case, best: Precision, finding: Finding) -> str
 
 
 @check(
-    "JDG-3",
-    "precision",
+    "JDG-3.precision",
     "Positions, frequencies, angles, tables or products have fewer bits than they may.",
     names=(),
     # Angles of the first pair are integers: exact in every class, they tell nothing.

@@ -222,7 +222,7 @@ class OfTokens(Protocol):
 
 
 def forms_of_a_pair(
-    clause: str,
+    id_: str,
     sentence: str,
     forms: Mapping[str, OneSided],
     *,
@@ -233,8 +233,8 @@ def forms_of_a_pair(
 
     Parameters
     ----------
-    clause : str
-        The clause that lists them.
+    id_ : str
+        Of the check; its clause lists them.
     sentence : str
         The mistake.
     forms : mapping
@@ -243,7 +243,7 @@ def forms_of_a_pair(
         See `Check`.
     """
 
-    @check(clause, "forms", sentence, names=names, space=space, share=FEW, general=True)
+    @check(id_, sentence, names=names, space=space, share=FEW, general=True)
     def all_forms(trial: Trial, case: Case) -> Finding:
         """Every printed form of the rotation of a pair gives the pair that the subject gives."""
         positions = case.make_positions()
@@ -261,7 +261,7 @@ def _parts(value: complex) -> NDArray[np.float64]:
 
 
 def forms_of_a_score(
-    clause: str,
+    id_: str,
     sentence: str,
     forms: Mapping[str, TwoSided],
     *,
@@ -273,7 +273,7 @@ def forms_of_a_score(
 
     Parameters
     ----------
-    clause, sentence, forms, names
+    id_, sentence, forms, names
         As in `forms_of_a_pair`.
     whole : mapping
         Forms of the score of all pairs, by `module.function`.
@@ -282,8 +282,7 @@ def forms_of_a_score(
     """
 
     @check(
-        clause,
-        "forms",
+        id_,
         sentence,
         names=names,
         space=NEAR_SPACE,

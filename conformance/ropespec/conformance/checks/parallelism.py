@@ -51,8 +51,7 @@ def _striped(tokens: int) -> list[Positions]:
 
 
 @check(
-    "PAR-1",
-    "shards",
+    "PAR-1.shards",
     "A shard of the sequence is turned by positions counted within the shard.",
     names=("F-019",),
     space=Space(values=("normal",), min_seq=2, positions=("arange", "shuffled", "negative")),
@@ -69,8 +68,7 @@ def shards(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PAR-2",
-    "order",
+    "PAR-2.order",
     "Tokens are dealt out to shards in another order, and their positions are not.",
     space=Space(values=("normal",), min_seq=5, positions=("arange", "spread")),
 )
@@ -88,8 +86,7 @@ def order(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PAR-3",
-    "heads",
+    "PAR-3.heads",
     "A part of the heads is turned otherwise than the same heads among all.",
     space=Space(values=("normal",), min_heads=2),
 )
@@ -106,8 +103,7 @@ def heads(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PAR-4",
-    "documents",
+    "PAR-4.documents",
     "Positions go on counting where a packed document begins.",
     space=Space(values=("normal",), min_seq=5, positions=("arange",)),
 )
@@ -124,8 +120,7 @@ def documents(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PAR-4",
-    "attention",
+    "PAR-4.attention",
     "Packed documents see each other, or their scores depend on where in the row they lie.",
     needs=("attention",),
     names=("P-12",),
@@ -168,8 +163,7 @@ def _alone(trial: Trial, case: Case, packed: Inputs, tokens: Positions) -> Bound
 
 
 @check(
-    "PAR-6",
-    "tree",
+    "PAR-6.tree",
     "Tokens that share a position are counted on, as if each followed the other.",
     space=Space(values=("normal",), min_seq=3, positions=("arange",)),
 )

@@ -49,8 +49,8 @@ def _inputs(case: Case, salt: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
     return x, draw(case, (case.heads, case.head_dim, width), salt + 1)
 
 
-def _side(function: str, word: str, other: str) -> None:
-    """Register the checks of f_q or f_k."""
+def _side(ids: tuple[str, str, str], function: str, word: str, other: str) -> None:
+    """Register the checks of f_q or f_k: its value, its tail, and the formula as printed."""
 
     def asked(
         trial: Trial, case: Case
@@ -69,8 +69,7 @@ def _side(function: str, word: str, other: str) -> None:
         return project_rotated(x, positions, weight, allowed, **case.keywords)
 
     @check(
-        "PROJ-1",
-        word,
+        ids[0],
         f"The {word} is turned before it is projected, not turned, or turned unlike the {other}.",
         needs=(function,),
         names=(*_NAMES[word], "P-30"),
@@ -80,8 +79,7 @@ def _side(function: str, word: str, other: str) -> None:
         return problem or against(got, exact(arrays, case, rules(trial, case.dtype)), call)
 
     @check(
-        "ROT-14",
-        word,
+        ids[1],
         f"The tail of a projected {word} is rotated, or the frequencies are those of the head.",
         needs=(function,),
         space=Space(max_position=NEAR, max_dim=64, partial=True, min_dim=4),
@@ -93,8 +91,7 @@ def _side(function: str, word: str, other: str) -> None:
         return against_reference(trial, case)
 
     @check(
-        "PROJ-1",
-        f"reference-{word}",
+        ids[2],
         f"The {word} agrees with the judge but not with the formula as the documents print it.",
         needs=(function,),
         names=(*_NAMES[word], "P-47"),
@@ -122,13 +119,12 @@ def _side(function: str, word: str, other: str) -> None:
 
 
 _NAMES = {"query": ("F-078", "F-081", "F-087"), "key": ("F-082", "F-083", "F-087", "E-03")}
-_side("project_query", "query", "key")
-_side("project_key", "key", "query")
+_side(("PROJ-1.query", "ROT-14.query", "PROJ-1.reference-query"), "project_query", "query", "key")
+_side(("PROJ-1.key", "ROT-14.key", "PROJ-1.reference-key"), "project_key", "key", "query")
 
 
 @check(
-    "PROJ-1",
-    "forms",
+    "PROJ-1.forms",
     "A printed form of f_q in two dimensions gives another pair: a sign, a row for a column.",
     needs=("project_query",),
     names=("F-079", "F-081", "F-082", "F-085", "F-086", "F-087", "F-090", "E-38", "E-39", "E-46"),
@@ -182,8 +178,7 @@ def _value(
 
 
 @check(
-    "PROJ-2",
-    "value",
+    "PROJ-2.value",
     "The value is turned by its position, or its odd component is refused or lost.",
     needs=("project_value",),
     names=("F-080", "F-160", "E-38", "P-34"),
@@ -199,8 +194,7 @@ def value(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PROJ-2",
-    "reference",
+    "PROJ-2.reference",
     "The value agrees with the judge but not with the formula as the documents print it.",
     needs=("project_value",),
     names=("F-080", "E-08", "P-47"),
@@ -226,8 +220,7 @@ def value_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PROJ-3",
-    "components",
+    "PROJ-3.components",
     "The weight is transposed, or heads and components are mixed up.",
     needs=("project_value",),
     names=("F-084",),
@@ -250,8 +243,7 @@ def components(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PROJ-4",
-    "folded",
+    "PROJ-4.folded",
     "Turning the projected vector is not turning the columns of the weight: the map is not linear.",
     names=("F-088", "P-30"),
     space=Space(values=("normal", "ones")),
@@ -309,8 +301,7 @@ def _all_pairs(case: Case, q: NDArray[Any], k: NDArray[Any], m: NDArray[np.int64
 
 
 @check(
-    "PROJ-5",
-    "tokens",
+    "PROJ-5.tokens",
     "A token is turned by more than its own position: by its neighbours', or by the largest one.",
     names=("F-023", "F-091", "F-161", "E-02", "P-12"),
     space=Space(values=("normal",), positions=("arange", "shuffled", "ragged"), min_seq=2),
@@ -335,8 +326,7 @@ def tokens(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PROJ-5",
-    "projected",
+    "PROJ-5.projected",
     "Queries and keys are turned by different angles, or in different layouts.",
     needs=("project_query", "project_key"),
     names=("F-023", "F-091", "F-161", "E-02", "P-12"),

@@ -31,8 +31,7 @@ _SHIFTABLE = ("arange", "ragged", "shuffled")
 
 
 @check(
-    "ATT-1",
-    "value",
+    "ATT-1.value",
     "The scale is missing or another, the softmax runs over the queries, or a side is not turned.",
     needs=_NEEDS,
     names=("F-149", "F-183", "F-185", "F-186", "F-218", "E-65", "P-35"),
@@ -45,8 +44,7 @@ def value(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-1",
-    "rows",
+    "ATT-1.rows",
     "The weights are not normalised, or normalised over another axis.",
     needs=_NEEDS,
     names=("P-35",),
@@ -77,8 +75,7 @@ def rows(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-1",
-    "plain",
+    "ATT-1.plain",
     "Without a rotation it is not plain attention: position 0 turns, or an offset is added.",
     needs=_NEEDS,
     names=("F-183", "P-35"),
@@ -114,8 +111,7 @@ def plain(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-1",
-    "reference",
+    "ATT-1.reference",
     "Attention agrees with the judge but not with the formula as the documents print it.",
     needs=_NEEDS,
     names=("F-183", "F-186", "P-47"),
@@ -133,8 +129,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-14",
-    "attention",
+    "ROT-14.attention",
     "The tail of q and k is rotated or left out, or the scale is that of the part that rotates.",
     needs=_NEEDS,
     space=Space(max_position=NEAR, max_dim=64, partial=True, min_dim=4),
@@ -147,8 +142,7 @@ def with_tail(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-3",
-    "constant",
+    "ATT-3.constant",
     "V is turned: equal values of all keys do not come back as they are.",
     needs=_NEEDS,
     names=("F-184", "E-08", "P-34"),
@@ -173,8 +167,7 @@ def constant(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-3",
-    "linear",
+    "ATT-3.linear",
     "The output is not linear in V.",
     needs=_NEEDS,
     names=("P-34",),
@@ -206,8 +199,7 @@ def linear(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-3",
-    "shift",
+    "ATT-3.shift",
     "Shifting all positions changes the output: V is turned, or one side is shifted alone.",
     needs=_NEEDS,
     names=("E-08", "P-34"),
@@ -232,8 +224,7 @@ def shift(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-3",
-    "weights",
+    "ATT-3.weights",
     "Attention with these queries and keys would depend on where the text starts.",
     names=("P-34",),
     space=Space(values=("normal",), positions=_SHIFTABLE, max_position=NEAR, min_seq=2),

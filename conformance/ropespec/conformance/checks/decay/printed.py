@@ -88,8 +88,7 @@ def _sums(products: Products) -> Products:
 
 
 @check(
-    "DEC-1",
-    "forms",
+    "DEC-1.forms",
     "A product of a pair, a partial sum, the sum by parts or the Abel bound is another number.",
     names=("F-204", "P-42"),
     space=dataclasses.replace(NEAR_SPACE, min_heads=2),
@@ -127,8 +126,7 @@ def abel(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DEC-2",
-    "forms",
+    "DEC-2.forms",
     "The curve of a score, or the mean of the partial sums, is not that of rotated vectors.",
     names=("F-202", "P-43"),
     space=dataclasses.replace(NEAR_SPACE, positions=("arange",)),
@@ -172,8 +170,7 @@ def _cosines(seen: Forms, case: Case, products: Products, offset: int) -> None:
 
 
 @check(
-    "DEC-3",
-    "forms",
+    "DEC-3.forms",
     "The trace, the sum of cosines or a bound at offset 0 is not that of rotated vectors.",
     names=("F-202", "F-203", "E-29", "P-43"),
     space=dataclasses.replace(NEAR_SPACE, min_heads=2),

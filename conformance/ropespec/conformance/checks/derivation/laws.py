@@ -42,8 +42,7 @@ def _complex(x: NDArray[np.floating], case: Case) -> Complex:
 
 
 @check(
-    "DER-1",
-    "blocks",
+    "DER-1.blocks",
     "R_m^T R_n is not R_{n-m}: the blocks of q and k turn by different rules.",
     names=("F-165", "F-166", "F-167", "P-20"),
     space=NEAR_SPACE,
@@ -72,8 +71,7 @@ def blocks(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DER-2",
-    "equations",
+    "DER-2.equations",
     "Modulus or angle of f(q,m) f(k,n)^* depends on more than q, k and m-n.",
     names=("F-168", "F-169", "F-170", "P-33"),
     space=NEAR_SPACE,
@@ -99,8 +97,7 @@ def equations(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DER-3",
-    "modulus",
+    "DER-3.modulus",
     "The modulus of f(q, m) is not that of q.",
     names=("F-172", "P-32"),
     space=NEAR_SPACE,
@@ -118,8 +115,7 @@ def modulus(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DER-4",
-    "progression",
+    "DER-4.progression",
     "phi(m) is no arithmetic progression through 0: the angle jumps, saturates or is scaled.",
     names=("F-176", "F-178", "F-179", "E-51", "P-32"),
     space=NEAR_SPACE,
@@ -159,8 +155,7 @@ def progression(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DER-5",
-    "solution",
+    "DER-5.solution",
     "The solution q e^{ⅈmθ} holds for one pair but not for all d/2 of them.",
     names=("F-181", "F-182", "P-32"),
     space=dataclasses.replace(NEAR_SPACE, min_dim=4),

@@ -33,8 +33,7 @@ __all__: list[str] = []
 
 
 @check(
-    "DER-1",
-    "forms",
+    "DER-1.forms",
     "A printed step of the proof by blocks is another matrix, or another score.",
     names=("F-164", "F-165", "F-166", "F-167", "E-28", "P-20"),
     space=NEAR_SPACE,
@@ -86,8 +85,7 @@ def _angle(seen: Forms, name: str, w: complex, angle: float, error: float) -> No
 
 
 @check(
-    "DER-2",
-    "forms",
+    "DER-2.forms",
     "A modulus or an argument of the two equations is another, or its two sides differ.",
     names=("F-168", "F-169", "F-170", "E-50", "E-51", "P-33"),
     space=NEAR_SPACE,
@@ -133,8 +131,7 @@ def _equations(seen: Forms, a: Side, b: Side) -> None:
 
 
 @check(
-    "DER-3",
-    "forms",
+    "DER-3.forms",
     "At equal positions one of the four products of moduli is another.",
     names=("F-171", "F-172", "P-32"),
     space=NEAR_SPACE,
@@ -160,8 +157,7 @@ PHASE = 4.0
 
 
 @check(
-    "DER-4",
-    "forms",
+    "DER-4.forms",
     "A printed step from equation two to phi(m) = mθ is another angle.",
     names=("F-173", "F-174", "F-175", "F-176", "F-177", "F-178", "F-179", "E-51", "P-32"),
     space=dataclasses.replace(NEAR_SPACE, max_position=64),
@@ -218,7 +214,7 @@ def _neighbours(seen: Forms, a: Side, b: Side, before: Side) -> None:
 
 
 forms_of_a_pair(
-    "DER-5",
+    "DER-5.forms",
     "The solution, in its polar form or as a product, gives another pair.",
     {
         "derivation.f": lambda a: derivation.f(a.z, a.m, theta=a.theta),
@@ -229,8 +225,7 @@ forms_of_a_pair(
 
 
 @check(
-    "DER-5",
-    "all-pairs",
+    "DER-5.all-pairs",
     "The solution applied to every pair takes one frequency for all, or the pairs of halves.",
     names=("F-182", "P-32"),
     space=NEAR_SPACE,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.errata.inputs import INPUTS, Asked, Inputs
+from ropespec.conformance.checks.errata.inputs import ASKED, Asked, Inputs
 from ropespec.conformance.checks.shared import real_dtype, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import table_error
@@ -168,7 +168,7 @@ def _named(trial: Trial, case: Case, function: str, asked: Asked) -> Finding:
     return broken(f"the result is what a document prints wrong: {names}", call=answer.call)
 
 
-def _register(function: str, inputs: Inputs) -> None:
+def _register(id_: str, function: str, inputs: Inputs) -> None:
     """Register the check of a function."""
 
     def judge(trial: Trial, case: Case) -> Finding:
@@ -177,8 +177,7 @@ def _register(function: str, inputs: Inputs) -> None:
     is_bare = function == "apply_rotary"
     judge.__doc__ = f"No result of {function} is one of the forms that are printed wrong."
     check(
-        "ERR-1",
-        "printed" if is_bare else function.lower().replace("_", "-"),
+        id_,
         f"{function} was copied from a document that prints it wrong.",
         needs=(function,),
         names=(*PRINTED[function], "P-45"),
@@ -197,5 +196,5 @@ def _refusals(trial: Trial) -> str | None:
     return None if trial.profile.refusals else "refusals not claimed"
 
 
-for _function, _inputs in INPUTS.items():
-    _register(_function, _inputs)
+for _id, (_function, _inputs) in ASKED.items():
+    _register(_id, _function, _inputs)

@@ -45,8 +45,7 @@ def table_allowed(
 
 
 @check(
-    "FREQ-6",
-    "forms",
+    "FREQ-6.forms",
     "One integer, a list of them or an empty one are other positions than an array of them.",
     needs=("angles",),
     names=("F-019",),
@@ -69,8 +68,7 @@ def position_forms(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-7",
-    "value",
+    "FREQ-7.value",
     "The angles are not positions times inv_freq, or the axes are swapped.",
     needs=("angles",),
     names=("F-017",),
@@ -85,8 +83,7 @@ def angles(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-7",
-    "reference",
+    "FREQ-7.reference",
     "The angles agree with the judge but not with the formula as the documents print it.",
     needs=("angles",),
     names=("F-017", "P-47"),
@@ -116,8 +113,7 @@ def _products(
 
 
 @check(
-    "FREQ-8",
-    "twice",
+    "FREQ-8.twice",
     "The two members of a pair are turned by different angles: a table of the other layout.",
     names=("F-018", "E-10", "P-17"),
     space=Space(values=("normal",), positions=("repeated",), min_dim=4),
@@ -143,8 +139,7 @@ def twice(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-8",
-    "forms",
+    "FREQ-8.forms",
     "The table lists an angle for the other layout, or doubles its value instead of listing it.",
     names=("F-018", "E-10", "P-39"),
     space=NEAR_SPACE,
@@ -168,8 +163,7 @@ def listed_twice(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-9",
-    "value",
+    "FREQ-9.value",
     "cos and sin are swapped, made from rounded angles, or lose accuracy with the position.",
     needs=("cos_sin",),
     names=("P-06",),
@@ -183,8 +177,7 @@ def cos_sin(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-9",
-    "reference",
+    "FREQ-9.reference",
     "cos and sin agree with the judge but not with the formula as the documents print it.",
     needs=("cos_sin",),
     names=("F-198", "P-47"),
@@ -222,8 +215,7 @@ def _both_tables(
 
 
 @check(
-    "FREQ-9",
-    "addition",
+    "FREQ-9.addition",
     "cos and sin belong to different angles: the addition formulas fail.",
     needs=("cos_sin",),
     names=("F-112", "P-48"),
@@ -259,8 +251,7 @@ def addition(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-9",
-    "far",
+    "FREQ-9.far",
     "The angle is a float32 product: far from zero the rotation is noise.",
     space=Space(values=EVERYTHING, positions=("spread", "arange")),
     applies=lambda trial: (

@@ -41,8 +41,7 @@ def inv_freq_allowed(dim: int, base: float, dtype: str, machine: Machine) -> Flo
 
 
 @check(
-    "FREQ-1",
-    "even",
+    "FREQ-1.even",
     "An odd or empty dimension gives a vector instead of an error.",
     needs=("inv_freq",),
     names=("F-020", "E-44", "P-46"),
@@ -64,8 +63,7 @@ def even(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-2",
-    "value",
+    "FREQ-2.value",
     "Base, exponent, index or denominator of the frequencies is wrong.",
     needs=("inv_freq",),
     names=("F-001", "F-005", "F-015", "E-23", "E-26", "E-34", "E-45", "P-01"),
@@ -81,8 +79,7 @@ def inv_freq(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-2",
-    "reference",
+    "FREQ-2.reference",
     "The frequencies agree with the judge but not with the formula as the documents print it.",
     needs=("inv_freq",),
     names=("F-001", "P-47"),
@@ -116,8 +113,7 @@ def _speeds(trial: Trial, case: Case, steps: int) -> tuple[Float, Float, Call]:
 
 
 @check(
-    "FREQ-2",
-    "read-off",
+    "FREQ-2.read-off",
     "The pairs turn by other angles per position than base^(-2i/rotary_dim).",
     names=("F-001", "E-26", "E-45", "P-01"),
     space=Space(positions=("repeated",), max_position=1),
@@ -135,8 +131,7 @@ def read_off(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-3",
-    "conventions",
+    "FREQ-3.conventions",
     "The frequencies are those of another index: from 1, or of step 2 taken twice.",
     needs=("inv_freq",),
     names=("F-002", "F-003", "F-004", "F-011", "F-012", "E-36", "P-02"),
@@ -153,8 +148,7 @@ def conventions(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-4",
-    "code-forms",
+    "FREQ-4.code-forms",
     "The code form is another function: a logarithm to another base, or a lost minus.",
     needs=("inv_freq",),
     names=(
@@ -179,8 +173,7 @@ def _agrees(trial: Trial, case: Case, forms: list[Float]) -> Finding:
 
 
 @check(
-    "FREQ-5",
-    "order",
+    "FREQ-5.order",
     "The frequencies are reversed or rotated: the first pair is not the fastest.",
     names=("F-021", "P-41"),
     space=Space(positions=("repeated",), max_position=1, min_dim=4),
@@ -200,8 +193,7 @@ def order(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-6",
-    "neighbours",
+    "FREQ-6.neighbours",
     "Neighbouring positions give the same angle: positions are rounded to few bits.",
     names=("F-019",),
     space=Space(values=("normal",), positions=("arange",)),
@@ -231,8 +223,7 @@ def neighbours(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-6",
-    "negative",
+    "FREQ-6.negative",
     "Negative positions are clamped, wrapped as unsigned, or taken without their sign.",
     names=("F-019",),
     space=Space(values=("normal",), positions=("arange", "ragged", "spread")),

@@ -70,8 +70,7 @@ def _printed(
 
 
 @check(
-    "PUB-7",
-    "table",
+    "PUB-7.table",
     "The example lists every sine twice, or all sines before all cosines, as it is printed.",
     needs=("sinusoidal_position_embedding",),
     names=("F-206", "F-209", "F-210", "F-211", "F-212", "F-213", "E-52", "E-53", "P-04"),
@@ -86,8 +85,7 @@ def table(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-7",
-    "embedding",
+    "PUB-7.embedding",
     "The example lists every sine twice, or all sines before all cosines, as it is printed.",
     needs=("sinusoidal_embedding",),
     names=("F-206", "F-209", "F-210", "F-211", "F-212", "E-52", "E-53", "P-04"),
@@ -103,8 +101,7 @@ def rows(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-7",
-    "frequencies",
+    "PUB-7.frequencies",
     "The example lists every frequency twice, as it is printed.",
     needs=("inv_freq",),
     names=("F-207", "F-208", "E-52"),
@@ -128,8 +125,7 @@ def frequencies(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-7",
-    "rotated",
+    "PUB-7.rotated",
     "The example is turned with the table that the document prints, whose entries are wrong.",
     needs=("RoPE",),
     names=("F-214", "F-217", "E-55", "E-57", "P-36"),
@@ -173,8 +169,7 @@ def _takes_example(trial: Trial) -> str | None:
 
 
 @check(
-    "PUB-7",
-    "bare",
+    "PUB-7.bare",
     "The example of the document is turned into other numbers.",
     names=("F-217", "E-57"),
     space=dataclasses.replace(_FLOATS, layouts=(True,)),

@@ -62,8 +62,7 @@ def _sides(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 @check(
-    "PUB-2",
-    "value",
+    "PUB-2.value",
     "q2 is built from sines, the axes of heads and positions change places, or k takes the L of q.",
     needs=("RoPE",),
     names=("F-189", "E-60", "P-36"),
@@ -78,8 +77,7 @@ def rope(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-2",
-    "reference",
+    "PUB-2.reference",
     "RoPE(q, k) agrees with the judge but not with the code as the documents print it.",
     needs=("RoPE",),
     names=("F-189", "P-47"),
@@ -101,8 +99,7 @@ def rope_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-2",
-    "forms",
+    "PUB-2.forms",
     "q2 has its members in another order or sign, or sin_pos and cos_pos are read by halves.",
     needs=("RoPE",),
     names=("F-190", "F-191", "F-192", "E-56", "E-57"),
@@ -149,8 +146,7 @@ def _emb_exactly(x: NDArray[Any], freqs_cis: NDArray[Any], case: Case, allowed: 
 
 
 @check(
-    "PUB-5",
-    "value",
+    "PUB-5.value",
     "The conjugate is multiplied, pairs are taken half-split, or a row serves the wrong position.",
     needs=(_EMB,),
     names=("F-196", "F-197", "E-62", "P-36", "P-40"),
@@ -165,8 +161,7 @@ def rotary_emb(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-5",
-    "reference",
+    "PUB-5.reference",
     "The result agrees with the judge but not with the code as the documents print it.",
     needs=(_EMB,),
     names=("F-196", "P-47"),
@@ -186,8 +181,7 @@ def emb_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-5",
-    "rope",
+    "PUB-5.rope",
     "The two codes of document 004 give different rotations of the same q and k.",
     needs=(_EMB, "RoPE"),
     names=("P-36",),

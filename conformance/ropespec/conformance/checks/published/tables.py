@@ -64,8 +64,7 @@ def _table(sizes: tuple[int, int, int, int], allowed: Rules) -> Bounded:
 
 
 @check(
-    "PUB-1",
-    "value",
+    "PUB-1.value",
     "The table has another shape, starts at position 1, or differs between batches or heads.",
     needs=(_PE,),
     names=("F-188", "P-05"),
@@ -78,8 +77,7 @@ def position_embedding(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-1",
-    "same",
+    "PUB-1.same",
     "The two code forms of the embedding give different tables.",
     needs=(_PE, "sinusoidal_embedding"),
     names=("F-188", "P-05"),
@@ -110,8 +108,7 @@ def same_embedding(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-1",
-    "reference",
+    "PUB-1.reference",
     "The table agrees with the judge but not with the code as the documents print it.",
     needs=(_PE,),
     names=("F-188", "P-47"),
@@ -147,8 +144,7 @@ def _complex(
 
 
 @check(
-    "PUB-3",
-    "value",
+    "PUB-3.value",
     "cos and sin change places, the table is one row short, or the base is not passed on.",
     needs=(_CIS,),
     names=("F-194", "F-200", "P-37"),
@@ -163,8 +159,7 @@ def freqs_cis(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-3",
-    "group",
+    "PUB-3.group",
     "Rows do not multiply like turns: the angles are not whole multiples of one, or have a gain.",
     needs=(_CIS,),
     names=("P-37",),
@@ -201,8 +196,7 @@ def group(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-3",
-    "reference",
+    "PUB-3.reference",
     "The table agrees with the judge but not with the code as the documents print it.",
     needs=(_CIS,),
     names=("F-194", "P-47"),
@@ -233,8 +227,7 @@ def _reshape_inputs(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 @check(
-    "PUB-4",
-    "value",
+    "PUB-4.value",
     "The row of a position is laid along the heads or the batch, or values change.",
     needs=("reshape_for_broadcast",),
     names=("F-195", "P-38"),
@@ -266,8 +259,7 @@ def _reshaped(trial: Trial, case: Case, expected: Any) -> Finding:  # noqa: ANN4
 
 
 @check(
-    "PUB-4",
-    "reference",
+    "PUB-4.reference",
     "The result agrees with the judge but not with the code as the documents print it.",
     needs=("reshape_for_broadcast",),
     names=("F-195", "P-47"),
@@ -280,8 +272,7 @@ def reshape_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-4",
-    "refused",
+    "PUB-4.refused",
     "A table of another length or width is laid over x without a word.",
     needs=("reshape_for_broadcast",),
     names=("E-61", "P-38", "P-46"),
@@ -312,8 +303,7 @@ def reshape_refused(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-6",
-    "cache",
+    "PUB-6.cache",
     "A cache of cos and sin, each listed twice, does not rotate: it lists for the other layout.",
     needs=("cos_sin", "apply_rotary"),
     names=("F-198", "P-39"),
@@ -351,8 +341,7 @@ def cache(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-6",
-    "forms",
+    "PUB-6.forms",
     "A cache of document 000 has one row for all positions, or lists its angles by halves.",
     needs=("cos_sin", "apply_rotary"),
     names=("F-198", "E-11", "P-39"),

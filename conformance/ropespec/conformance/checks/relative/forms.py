@@ -41,8 +41,7 @@ def _unit(case: Case, offset: NDArray[np.int64]) -> NDArray[np.complex128]:
 
 
 @check(
-    "REL-1",
-    "shift",
+    "REL-1.shift",
     "The score changes when all positions are shifted: it depends on more than their difference.",
     names=("F-092", "F-093", "F-099", "F-124", "E-31", "P-12"),
     space=Space(values=("normal", "ones"), positions=RUNS, max_position=NEAR),
@@ -60,8 +59,7 @@ def shift(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-2",
-    "real-part",
+    "REL-2.real-part",
     "The score is that of another angle than (m - n) theta_i, as if a conjugate were forgotten.",
     names=("F-094", "F-104", "P-13"),
     space=Space(values=("normal", "ones")),
@@ -85,8 +83,7 @@ def real_part(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-3",
-    "inner-product",
+    "REL-3.inner-product",
     "The imaginary part is wrong or counted in: the product of a pair is not q k^*.",
     names=("F-105", "P-16", "P-33"),
     space=Space(values=("normal", "ones"), max_position=NEAR),
@@ -109,8 +106,7 @@ def inner_product(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-4",
-    "groups",
+    "REL-4.groups",
     "One of the four groups q1k1, q1k2, q2k1, q2k2 has a wrong sign or sine for cosine.",
     names=(
         *("F-106", "F-107", "F-108", "F-109", "F-110", "F-111", "F-112", "F-113"),
@@ -159,8 +155,7 @@ def groups(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-5",
-    "key-turned",
+    "REL-5.key-turned",
     "Turning both sides is not turning the key by n - m: R_m^T R_n is another matrix than R_{n-m}.",
     names=("F-114", "F-122", "F-156", "F-157", "E-04", "P-13", "P-20"),
     space=Space(values=("normal", "ones"), positions=(*RUNS, "spread", "negative")),
@@ -185,8 +180,7 @@ def key_turned(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-6",
-    "anchor",
+    "REL-6.anchor",
     "The sign of the offset is lost or turned round: the query turns by n - m instead of m - n.",
     names=("F-119", "F-120", "F-121", "E-04", "E-21", "E-40", "E-41", "P-14"),
     space=Space(positions=("arange",), max_position=NEAR),

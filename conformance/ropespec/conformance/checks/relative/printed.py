@@ -60,7 +60,7 @@ def _score_pairs(case: Case, q: Token, k: Token) -> float:
 
 
 forms_of_a_score(
-    "REL-1",
+    "REL-1.forms",
     "The score of two rotated vectors is not the one that the documents set out to find.",
     {},
     whole={"relative.score": _score, "relative.relative_score": _relative_score},
@@ -68,7 +68,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-2",
+    "REL-2.forms",
     "A printed product of complex numbers gives another score: a conjugate or a sign is lost.",
     {
         "relative_plane.g_c": lambda q, k: relative_plane.g_c(q.x, k.x, q.m - k.m, theta=q.theta),
@@ -84,7 +84,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-3",
+    "REL-3.forms",
     "A printed inner product of two pairs is another number, or not the real part of q k^*.",
     {
         "relative_plane.inner_product": lambda q, k: relative_plane.inner_product(q.x, k.x),
@@ -98,7 +98,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-5",
+    "REL-5.forms",
     "A printed matrix between query and key gives another score.",
     {
         "relative_plane.score_by_matrices": lambda q, k: relative_plane.score_by_matrices(
@@ -119,7 +119,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-6",
+    "REL-6.forms",
     "Rotating one side alone gives another score: it is rotated by the opposite offset.",
     {
         "relative_plane.score_query_rotated": lambda q, k: relative_plane.score_query_rotated(
@@ -137,7 +137,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-8",
+    "REL-8.forms",
     "At equal positions a printed score is not the plain inner product.",
     {"relative_plane.inner_product": lambda q, k: relative_plane.inner_product(q.x, k.x)},
     whole={"relative.score": _score, "relative.relative_score": _relative_score},
@@ -146,7 +146,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-9",
+    "REL-9.forms",
     "The scores of the pairs do not add up to the score, or a pair has the score of another.",
     {},
     whole={
@@ -235,8 +235,7 @@ def coefficients(a: tuple[Side, Side], b: tuple[Side, Side]) -> tuple[Float, Flo
 
 
 @check(
-    "REL-5",
-    "middle",
+    "REL-5.middle",
     "The product of the two matrices between query and key has a wrong entry or sign.",
     names=("F-115", "F-116", "F-117", "F-118", "E-43", "P-20"),
     space=NEAR_SPACE,

@@ -29,8 +29,7 @@ def a_tail(trial: Trial) -> str | None:
 
 
 @check(
-    "ROT-14",
-    "tail",
+    "ROT-14.tail",
     "rotary_dim is ignored, or the components after it are changed, dropped or zeroed.",
     space=Space(values=EVERYTHING, partial=True, min_dim=4, strided=True),
     applies=a_tail,
@@ -60,8 +59,7 @@ def tail(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-16",
-    "not-a-number",
+    "ROT-16.not-a-number",
     "NaN or infinity in one pair reaches other pairs, heads, tokens or rows, or is lost.",
     names=("P-24",),
     space=Space(values=("normal",), min_dim=4, max_position=4096),
@@ -73,8 +71,7 @@ def not_a_number(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-16",
-    "dense",
+    "ROT-16.dense",
     "In the dense product NaN or infinity reaches another token, another head or the tail.",
     needs=("apply_rotary_dense",),
     space=Space(values=("normal",), min_dim=4, max_dim=32, max_position=4096),
@@ -151,8 +148,7 @@ def _own_and_reached(
 
 
 @check(
-    "ROT-17",
-    "dtype",
+    "ROT-17.dtype",
     "The result is promoted or demoted, or comes back as another kind of array.",
     names=("P-40",),
     space=Space(values=("normal",)),
@@ -180,8 +176,7 @@ def dtype_and_shape(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-17",
-    "rounded",
+    "ROT-17.rounded",
     "The result is cut off instead of rounded, or rounded twice on its way to half precision.",
     names=("P-40",),
     space=Space(values=("normal",)),
@@ -211,8 +206,7 @@ def rounded(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-17",
-    "unwritten",
+    "ROT-17.unwritten",
     "x or positions are overwritten, or the result shares memory with x or an earlier result.",
     space=Space(values=("normal",), strided=True),
 )
@@ -239,8 +233,7 @@ def unwritten(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-17",
-    "unrecorded",
+    "ROT-17.unrecorded",
     "Where no gradient is recorded, x is overwritten, or the result is another one.",
     space=Space(values=("normal",), min_seq=2),
     applies=lambda trial: (
@@ -266,8 +259,7 @@ def unrecorded(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-18",
-    "empty",
+    "ROT-18.empty",
     "A zero-length batch, sequence or head axis raises, or gives another shape.",
     space=Space(values=("normal",), max_position=64),
     applies=lambda trial: None if trial.profile.empty else "no empty axes claimed",
@@ -312,8 +304,7 @@ _REFUSED = (
 
 
 @check(
-    "ROT-21",
-    "refused",
+    "ROT-21.refused",
     "Bad input gives a number instead of an error that names the argument.",
     names=("P-46",),
     space=Space(values=("normal",), min_seq=2, max_position=64),

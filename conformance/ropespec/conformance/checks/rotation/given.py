@@ -124,8 +124,7 @@ def _judge(trial: Trial, case: Case, given: Given, message: str, *, strided: boo
 
 
 @check(
-    "ROT-22",
-    "value",
+    "ROT-22.value",
     "The tables given are not what x is turned by, or one of them is read in the other layout.",
     needs=NEEDS,
     space=Space(values=EVERYTHING, strided=True, min_seq=2),
@@ -138,8 +137,7 @@ def value(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-22",
-    "reference",
+    "ROT-22.reference",
     "The result agrees with the judge but not with the literal reference, fed with these tables.",
     needs=NEEDS,
     names=("P-47",),
@@ -164,8 +162,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-22",
-    "scaled",
+    "ROT-22.scaled",
     "Tables with a factor are brought back to the unit circle, or only one of them keeps it.",
     needs=NEEDS,
     space=Space(values=("normal", "ones"), min_seq=2),
@@ -179,8 +176,7 @@ def scaled(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-22",
-    "rows",
+    "ROT-22.rows",
     "All rows of the batch are turned by the tables of one row.",
     needs=NEEDS,
     space=Space(values=("normal",), positions=("ragged", "spread"), min_batch=2),
@@ -206,8 +202,7 @@ def _ratio(finding: Finding) -> float:
 
 
 @check(
-    "ROT-22",
-    "tail",
+    "ROT-22.tail",
     "Components beyond the width of the tables are changed, dropped or turned.",
     needs=NEEDS,
     space=Space(values=EVERYTHING, min_dim=4),
@@ -235,8 +230,7 @@ def tail(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-22",
-    "dtype",
+    "ROT-22.dtype",
     "The result takes the dtype of the tables instead of that of x.",
     needs=NEEDS,
     space=Space(values=("normal",)),
@@ -258,8 +252,7 @@ def dtype(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-22",
-    "unwritten",
+    "ROT-22.unwritten",
     "x or a table is overwritten, or the result shares memory with one of them.",
     needs=NEEDS,
     space=Space(values=("normal",), strided=True),
@@ -291,8 +284,7 @@ def _claims_constants(trial: Trial) -> str | None:
 
 
 @check(
-    "ROT-22",
-    "gradient",
+    "ROT-22.gradient",
     "The gradient is not the turn by the same tables with the sign of sin changed.",
     needs=NEEDS,
     space=Space(values=("normal", "ones"), min_seq=2),
@@ -319,8 +311,7 @@ def gradient(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-22",
-    "constant",
+    "ROT-22.constant",
     "A gradient flows into the tables of the caller.",
     needs=NEEDS,
     space=Space(values=("normal",), min_seq=2),
@@ -348,8 +339,7 @@ _REFUSED = ("odd shapes", "another length", "too wide", "integers", "two dtypes"
 
 
 @check(
-    "ROT-22",
-    "refused",
+    "ROT-22.refused",
     "Tables that do not fit x are stretched, cut or converted instead of refused.",
     needs=NEEDS,
     space=Space(values=("normal",), min_seq=2, max_position=64),

@@ -21,8 +21,7 @@ CROWDS = ((17, 131, 9), (2, 3, 129))
 
 
 @check(
-    "ROT-19",
-    "rows",
+    "ROT-19.rows",
     "All rows of the batch are turned by the positions of one row.",
     space=Space(values=("normal", "ones"), positions=("ragged", "spread"), min_batch=2),
     applies=lambda trial: (
@@ -53,8 +52,7 @@ def rows(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-19",
-    "heads",
+    "ROT-19.heads",
     "Heads are turned differently, or the head axis is taken for the sequence.",
     space=Space(values=("normal", "ones"), min_heads=2),
 )
@@ -69,8 +67,7 @@ def heads(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-19",
-    "tokens",
+    "ROT-19.tokens",
     "A token alone is turned differently than in a sequence: offsets or table slices are wrong.",
     space=Space(values=("normal",), min_seq=2, positions=("arange", "shuffled", "negative")),
 )
@@ -89,8 +86,7 @@ def tokens(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-19",
-    "history",
+    "ROT-19.history",
     "A call changes later calls: a table is kept for another length, dtype or position.",
     space=Space(values=("normal",), positions=("arange", "ragged", "spread")),
 )
@@ -119,8 +115,7 @@ def _has_strides(trial: Trial) -> str | None:
 
 
 @check(
-    "ROT-19",
-    "strides",
+    "ROT-19.strides",
     "A view that is not contiguous is read as if it were.",
     space=Space(values=("normal",)),
     applies=_has_strides,
@@ -141,8 +136,7 @@ def strides(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-19",
-    "refilled",
+    "ROT-19.refilled",
     "What the arguments hold now is not looked at: a table or a result is kept by their memory.",
     space=Space(values=("normal",), positions=("arange", "ragged", "spread")),
     applies=lambda trial: "JAX arrays are not written to" if trial.profile.array == "jax" else None,
@@ -161,8 +155,7 @@ def refilled(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-19",
-    "many",
+    "ROT-19.many",
     "Tokens, rows or heads beyond some number are left out or taken from elsewhere: a block, or an "
     "axis of the launch grid, ends there.",
     space=Space(values=("normal",), positions=("arange",)),

@@ -26,8 +26,7 @@ __all__: list[str] = []
 
 
 @check(
-    "ROT-10",
-    "identity",
+    "ROT-10.identity",
     "Positions start at 1, an offset is added, or the components come back in another order.",
     names=("F-158", "P-10"),
     space=Space(values=EVERYTHING, positions=("repeated",), max_position=1),
@@ -50,8 +49,7 @@ def identity(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-11",
-    "norm",
+    "ROT-11.norm",
     "The length of x changes: a gain, a lost term, or cos and sin of different angles.",
     names=("F-153", "P-11", "P-17"),
     space=Space(values=("normal", "heavy", "ones")),
@@ -110,8 +108,7 @@ def _apart(
 
 
 @check(
-    "ROT-12",
-    "inverse",
+    "ROT-12.inverse",
     "Position -m does not undo position m: negative positions are clamped, or taken as unsigned.",
     names=("F-154", "P-18"),
     space=Space(positions=("arange", "ragged", "spread")),
@@ -127,8 +124,7 @@ def inverse(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-13",
-    "composition",
+    "ROT-13.composition",
     "Turning by a and then by b is not turning by a+b.",
     names=("F-155", "F-159", "P-19"),
     space=Space(positions=("arange", "ragged", "repeated")),
@@ -147,8 +143,7 @@ def composition(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-15",
-    "linear",
+    "ROT-15.linear",
     "The result is not linear in x: x is normalised, clipped, or rounded below its dtype.",
     names=("P-22",),
     space=Space(values=("normal", "ones")),
@@ -175,8 +170,7 @@ def linear(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-20",
-    "gradient",
+    "ROT-20.gradient",
     "The gradient is not the rotation by the opposite angle, or a part of it is lost.",
     names=("P-18",),
     space=Space(values=("normal", "ones"), strided=True),

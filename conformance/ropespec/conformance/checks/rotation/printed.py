@@ -41,7 +41,7 @@ def _row(pairs: Float) -> Float:
 
 
 forms_of_a_pair(
-    "ROT-1",
+    "ROT-1.forms",
     "A printed 2x2 matrix gives another pair: a sign, a sine for a cosine, or rows for columns.",
     {
         "rotation_plane.rotate_matrix": lambda a: number(
@@ -55,7 +55,7 @@ forms_of_a_pair(
 )
 
 forms_of_a_pair(
-    "ROT-2",
+    "ROT-2.forms",
     "A product with e^{ⅈmθ}, or its two components written out, gives another pair.",
     {
         "rotation_plane.rotate_complex": lambda a: complex(
@@ -95,7 +95,7 @@ def _half_split(m: int, dim: int, base: dict[str, Any]) -> Mapping[str, Float]:
 
 
 def _matrices(
-    clause: str,
+    id_: str,
     made: Callable[[int, int, dict[str, Any]], Mapping[str, Float]],
     names: tuple[str, ...],
     *,
@@ -104,8 +104,7 @@ def _matrices(
     layout = "interleaved" if interleaved else "half-split"
 
     @check(
-        clause,
-        "forms",
+        id_,
         f"A printed {layout} matrix times x gives another vector: an entry, a label or a place.",
         names=names,
         space=replace(NEAR_SPACE, layouts=(interleaved,)),
@@ -129,7 +128,7 @@ def _matrices(
 
 
 _matrices(
-    "ROT-3",
+    "ROT-3.forms",
     _zero_based,
     (
         *("F-089", "F-126", "F-127", "F-128", "F-129", "F-130", "F-131", "F-132", "F-133", "F-135"),
@@ -137,15 +136,14 @@ _matrices(
     ),
     interleaved=True,
 )
-_matrices("ROT-4", _half_split, ("F-137", "E-13", "E-16", "E-17", "P-26"), interleaved=False)
+_matrices("ROT-4.forms", _half_split, ("F-137", "E-13", "E-16", "E-17", "P-26"), interleaved=False)
 
 
 def _reference(
-    clause: str, function: str, names: tuple[str, ...], *, layouts: tuple[bool, ...] | None
+    id_: str, function: str, names: tuple[str, ...], *, layouts: tuple[bool, ...] | None
 ) -> None:
     @check(
-        clause,
-        "reference",
+        id_,
         "The result agrees with the judge but not with the formula as the documents print it.",
         needs=(function,),
         names=(*names, "P-47"),
@@ -168,13 +166,12 @@ def _reference(
         return compare(y, literal, allowed, message=message).after(call)
 
 
-_reference("ROT-3", "apply_rotary_dense", ("F-089", "F-126", "F-137"), layouts=None)
-_reference("ROT-8", "apply_rotary_complex", ("F-064", "F-065", "F-196"), layouts=(True,))
+_reference("ROT-3.reference", "apply_rotary_dense", ("F-089", "F-126", "F-137"), layouts=None)
+_reference("ROT-8.reference", "apply_rotary_complex", ("F-064", "F-065", "F-196"), layouts=(True,))
 
 
 @check(
-    "ROT-5",
-    "reference",
+    "ROT-5.reference",
     "The permutation agrees with no printed pair of matrices: it is another order of components.",
     needs=("interleaved_to_half", "half_to_interleaved"),
     names=("F-138", "P-27", "P-47"),
@@ -195,13 +192,12 @@ def permutation(trial: Trial, case: Case) -> Finding:
     return seen.finding()
 
 
-def _sparse(clause: str, names: tuple[str, ...], *, interleaved: bool) -> None:
+def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
     layout = "interleaved" if interleaved else "half-split"
     turned = "interleaved" if interleaved else "half"
 
     @check(
-        clause,
-        "forms",
+        id_,
         f"The printed {layout} sum x cos + rotate_half(x) sin gives another vector.",
         names=names,
         space=replace(NEAR_SPACE, layouts=(interleaved,)),
@@ -238,16 +234,15 @@ def _sparse(clause: str, names: tuple[str, ...], *, interleaved: bool) -> None:
 
 
 _sparse(
-    "ROT-6",
+    "ROT-6.forms",
     ("F-139", "F-140", "F-141", "F-143", "F-145", "F-146", "E-09", "E-20", "P-25"),
     interleaved=True,
 )
-_sparse("ROT-7", ("F-142", "F-147", "E-17", "P-26"), interleaved=False)
+_sparse("ROT-7.forms", ("F-142", "F-147", "E-17", "P-26"), interleaved=False)
 
 
 @check(
-    "ROT-9",
-    "forms",
+    "ROT-9.forms",
     "A row is multiplied by the R of another row, by R for R^T, or from the wrong side.",
     names=("F-150", "F-151", "F-152", "E-14", "E-15", "P-29"),
     space=NEAR_SPACE,
@@ -286,8 +281,7 @@ def rows(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-12",
-    "forms",
+    "ROT-12.forms",
     "The opposite position is not the transposed matrix.",
     names=("F-154", "P-18"),
     space=NEAR_SPACE,
@@ -310,8 +304,7 @@ def transposed(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-13",
-    "forms",
+    "ROT-13.forms",
     "The product of two matrices is not the matrix of the sum.",
     names=("F-155", "F-159", "E-28", "P-19"),
     space=NEAR_SPACE,
@@ -336,8 +329,7 @@ def product(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-14",
-    "forms",
+    "ROT-14.forms",
     "The matrix of the whole head is not R on the first components and the identity on the rest.",
     space=replace(NEAR_SPACE, partial=True),
     applies=a_tail,

@@ -100,8 +100,7 @@ def _as_plain(
 
 
 @check(
-    "ROT-20",
-    "tail",
+    "ROT-20.tail",
     "The gradient of the components that do not turn is lost, or is no longer the cotangent.",
     space=Space(values=("normal",), partial=True, min_dim=4),
     applies=lambda trial: has_gradient(trial) or _no_tail(trial),
@@ -127,8 +126,7 @@ def _no_tail(trial: Trial) -> str | None:
 
 
 @check(
-    "ROT-20",
-    "differences",
+    "ROT-20.differences",
     "The gradient belongs to another function than the one that was computed.",
     space=Space(values=("normal", "ones"), dtypes=("float64",)),
     applies=has_gradient,
@@ -158,8 +156,7 @@ def _coarse(x: Array) -> Array:
 
 
 @check(
-    "ROT-20",
-    "second",
+    "ROT-20.second",
     "The second derivative is lost: the gradient is a constant for whoever differentiates it.",
     space=SOME,
     applies=differentiates,
@@ -184,8 +181,7 @@ def second(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-20",
-    "unwritten",
+    "ROT-20.unwritten",
     "The cotangent is overwritten on the way back, and whoever else needs it gets another.",
     space=Space(values=("normal",)),
     applies=lambda trial: (
@@ -205,8 +201,7 @@ def unwritten(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-20",
-    "two-calls",
+    "ROT-20.two-calls",
     "The step back takes the tables of the latest call, or of the first, not those of its own.",
     space=SOME,
     applies=differentiates,
@@ -228,8 +223,7 @@ def two_calls(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-24",
-    "jvp",
+    "ROT-24.jvp",
     "The derivative in forward mode is not the rotation of the tangent.",
     space=SOME,
     applies=differentiates,
@@ -257,8 +251,7 @@ _MAPPED: tuple[tuple[str, Callable[[int], tuple[int | None, int | None]]], ...] 
 
 
 @check(
-    "ROT-24",
-    "vmap",
+    "ROT-24.vmap",
     "A batching rule forgets that x or the positions are mapped.",
     space=SOME,
     applies=has_transforms,
@@ -309,8 +302,7 @@ def _mapped(
 
 
 @check(
-    "ROT-24",
-    "compiled",
+    "ROT-24.compiled",
     "What a compiler has traced gives other numbers: positions or a branch are baked in.",
     space=SOME,
     applies=has_transforms,
