@@ -1,4 +1,5 @@
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -290,3 +291,30 @@ def test_an_unknown_check_has_close_matches(capsys):
 
     assert "did you mean ROT-7.pairing" in err
     assert {"ROT-7.pairing", "L1", "lost minus"} <= set(known_names())
+
+
+LOADED = """
+import sys
+{before}
+from ropespec.conformance.cli import main
+assert main(["spec", *sys.argv[1:]]) == 0
+heavy = {{"cupy", "hypothesis", "jax", "numba", "torch"}} & set(sys.modules)
+print(*sorted(heavy), file=sys.stderr)
+"""
+
+
+def loaded_by(*words, before=""):
+    """Return what is heavy and in memory after `ropespec spec`."""
+    code = [sys.executable, "-c", LOADED.format(before=before), *words]
+    return subprocess.run(code, capture_output=True, text=True, check=True).stderr.split()
+
+
+@pytest.mark.parametrize("name", ["ROT-7", "rotation", "ROT-7.pairing", "L1", "F-126"])
+def test_reading_loads_nothing_heavy(name):
+    """No framework, nor what draws cases, is waited for by who reads."""
+    assert loaded_by(name) == []
+
+
+def test_what_is_heavy_would_be_seen():
+    """The test above can fail."""
+    assert loaded_by("ROT-7", before="import hypothesis") == ["hypothesis"]

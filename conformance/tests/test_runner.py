@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from ropespec import reference
-from ropespec.conformance.case import Case, Space, cases
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.draw import cases
 from ropespec.conformance.judge.finding import broken, held
 from ropespec.conformance.judge.values import POSITIONS, VALUES
 from ropespec.conformance.profile import Profile

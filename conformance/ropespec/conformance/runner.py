@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from hypothesis import target
 
-from ropespec.conformance.case import Case, cases
+from ropespec.conformance.case import Case
+from ropespec.conformance.draw import cases
 from ropespec.conformance.evidence.counterexample import PASSES, counterexample
 from ropespec.conformance.identify import Diagnosis, diagnose, identify
 from ropespec.conformance.judge.finding import Finding
