@@ -60,6 +60,7 @@ def planted(judge, **changes):
         "share": 1.0,
         "explain": None,
         "general": False,
+        "every_dtype": False,
     }
     return Check(**(values | changes))
 
@@ -203,6 +204,22 @@ def test_what_is_raised_around_the_judging_is_an_error_too(place):
 
     assert result.status is Status.ERROR
     assert f"KeyError: '{place}'" in result.message
+
+
+@pytest.mark.parametrize(("every_dtype", "wanted"), [(False, 1), (True, 2)])
+def test_where_dtypes_are_compiled_a_law_draws_the_first_alone(every_dtype, wanted):
+    """What is about dtypes draws all of them, and says so where it is registered."""
+    nobody = Nobody()
+    nobody.profile = Profile(layouts=(False,), array="jax", dtypes=("float32", "bfloat16"))
+    seen = set()
+
+    def judge(_, case):
+        seen.add(case.dtype)
+        return held()
+
+    run_check(planted(judge, every_dtype=every_dtype, share=9.0), Trial(nobody), Plan())
+
+    assert len(seen) == wanted
 
 
 def test_a_target_that_is_lost_for_good_ends_the_run():

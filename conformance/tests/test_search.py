@@ -42,6 +42,7 @@ def planted(judge, *, general=False):
         1.0,
         None,
         general,
+        every_dtype=False,
     )
 
 

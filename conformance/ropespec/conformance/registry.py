@@ -18,9 +18,6 @@ Judge = Callable[[Trial, Case], Finding]
 Applies = Callable[[Trial], str | None]
 Explain = Callable[[Trial, Case, Finding], Finding]
 
-EVERY_DTYPE = frozenset({"dtype", "gradient", "identity", "precision", "tail", "value"})
-"""Words of checks that draw every dtype even where each one is compiled anew; laws need but one."""
-
 OTHER_LAYOUT = "layout not claimed"
 """Why a check is skipped that is of the other layout."""
 
@@ -56,6 +53,9 @@ class Check:
         Improves the message of a failure once all its cases have been seen.
     general : bool
         Whether it fails with almost any mistake, and so does not point at one.
+    every_dtype : bool
+        Whether it draws every dtype even where each one is compiled anew: it is about numbers or
+        dtypes, and not about a law that all dtypes share.
     """
 
     id: str
@@ -69,16 +69,12 @@ class Check:
     share: float
     explain: Explain | None
     general: bool
+    every_dtype: bool
 
     @property
     def kind(self) -> Kind:
         """Which question it belongs to: are the numbers right, or is the contract kept."""
         return kind_of(self.clause)
-
-    @property
-    def every_dtype(self) -> bool:
-        """Whether it is about numbers or dtypes, and not about a law that all dtypes share."""
-        return self.id.rpartition(".")[2] in EVERY_DTYPE
 
     def reason_to_skip(self, trial: Trial) -> str | None:
         """Return why the check does not run on this subject, or None if it does."""
@@ -113,6 +109,7 @@ def check(
     share: float = 1.0,
     explain: Explain | None = None,
     general: bool = False,
+    every_dtype: bool = False,
 ) -> Callable[[Judge], Judge]:
     """Register the decorated function as the judge of a check.
 
@@ -123,7 +120,7 @@ def check(
         out as one literal wherever a check is registered, so that a search for the id finds it.
     sentence : str
         The mistake it is looking for.
-    needs, names, space, applies, share, explain, general
+    needs, names, space, applies, share, explain, general, every_dtype
         See `Check`.
     """
 
@@ -132,7 +129,18 @@ def check(
         if id_ in _registered:
             raise ValueError(f"check ids must be unique; {id_} is registered twice")
         _registered[id_] = Check(
-            id_, clause, sentence, needs, names, space, judge, applies, share, explain, general
+            id=id_,
+            clause=clause,
+            sentence=sentence,
+            needs=needs,
+            names=names,
+            space=space,
+            judge=judge,
+            applies=applies,
+            share=share,
+            explain=explain,
+            general=general,
+            every_dtype=every_dtype,
         )
         return judge
 

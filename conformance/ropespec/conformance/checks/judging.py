@@ -83,6 +83,7 @@ def _overran(trial: Trial, case: Case, best: Precision, finding: Finding) -> str
     space=Space(values=EVERYTHING, positions=("arange", "spread", "repeated"), min_dim=4),
     share=3.0,
     explain=_name_the_class,
+    every_dtype=True,
 )
 def precision(trial: Trial, case: Case) -> Finding:
     """The error stays within the budget of a passing precision class; if not, it is named."""

@@ -182,6 +182,7 @@ def _value(
     "The value is turned by its position, or its odd component is refused or lost.",
     needs=("project_value",),
     names=("F-080", "F-160", "E-38", "P-34"),
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """f_v = W x at every position; the same x in every row gives the same value."""

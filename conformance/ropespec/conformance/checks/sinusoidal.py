@@ -57,6 +57,7 @@ def _embed(
     needs=("sinusoidal_embedding",),
     names=("F-025", "F-026", "F-030", "F-031", "P-04"),
     share=2.0,
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """Sin(m theta_i) at component 2i, cos(m theta_i) at 2i + 1."""

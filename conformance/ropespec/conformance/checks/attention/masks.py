@@ -61,6 +61,7 @@ def _masked(case: Case, *, groups: int | None = None) -> Inputs:
     names=("F-193", "E-58", "E-59", "P-35"),
     space=_SPACE,
     share=1.5,
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """Masked scores are minus infinity before the softmax, so that the others sum to 1."""

@@ -35,6 +35,7 @@ _SHIFTABLE = ("arange", "ragged", "shuffled")
     "The scale is missing or another, the softmax runs over the queries, or a side is not turned.",
     needs=_NEEDS,
     names=("F-149", "F-183", "F-185", "F-186", "F-218", "E-65", "P-35"),
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """softmax(QK^T / sqrt(D)) V with turned q and k: output and weights."""

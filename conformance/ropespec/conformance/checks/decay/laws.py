@@ -131,6 +131,7 @@ def _curve(
     "The mean is a sum, a partial sum starts or ends one too late, or the modulus is forgotten.",
     needs=_NEEDS,
     names=("P-43",),
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """B(offset) = mean of abs(S_j), j = 1..d/2."""

@@ -73,6 +73,7 @@ def position_forms(trial: Trial, case: Case) -> Finding:
     needs=("angles",),
     names=("F-017",),
     space=Space(max_position=2**20),
+    every_dtype=True,
 )
 def angles(trial: Trial, case: Case) -> Finding:
     """m * theta_i, one product each."""
@@ -168,6 +169,7 @@ def listed_twice(trial: Trial, case: Case) -> Finding:
     needs=("cos_sin",),
     names=("P-06",),
     share=2.0,
+    every_dtype=True,
 )
 def cos_sin(trial: Trial, case: Case) -> Finding:
     """Cos and sin of m theta_i, at any position."""

@@ -67,6 +67,7 @@ def even(trial: Trial, case: Case) -> Finding:
     "Base, exponent, index or denominator of the frequencies is wrong.",
     needs=("inv_freq",),
     names=("F-001", "F-005", "F-015", "E-23", "E-26", "E-34", "E-45", "P-01"),
+    every_dtype=True,
 )
 def inv_freq(trial: Trial, case: Case) -> Finding:
     """theta_i = base^(-2i/d)."""

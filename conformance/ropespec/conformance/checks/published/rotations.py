@@ -67,6 +67,7 @@ def _sides(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     needs=("RoPE",),
     names=("F-189", "E-60", "P-36"),
     space=_SPACE,
+    every_dtype=True,
 )
 def rope(trial: Trial, case: Case) -> Finding:
     """RoPE(q, k) turns (B, H, L, d) at positions 0..L-1, interleaved, base 10000."""
@@ -151,6 +152,7 @@ def _emb_exactly(x: NDArray[Any], freqs_cis: NDArray[Any], case: Case, allowed: 
     needs=(_EMB,),
     names=("F-196", "F-197", "E-62", "P-36", "P-40"),
     space=Space(positions=("arange", "shuffled", "spread", "negative")),
+    every_dtype=True,
 )
 def rotary_emb(trial: Trial, case: Case) -> Finding:
     """Pairs of xq and xk, read as complex numbers, times freqs_cis; each keeps its dtype."""

@@ -69,6 +69,7 @@ def _table(sizes: tuple[int, int, int, int], allowed: Rules) -> Bounded:
     needs=(_PE,),
     names=("F-188", "P-05"),
     space=_SPACE,
+    every_dtype=True,
 )
 def position_embedding(trial: Trial, case: Case) -> Finding:
     """Sines at 2i and cosines at 2i + 1 of positions 0..L-1, for every b and h: (B, H, L, d)."""
@@ -149,6 +150,7 @@ def _complex(
     needs=(_CIS,),
     names=("F-194", "F-200", "P-37"),
     space=_SPACE,
+    every_dtype=True,
 )
 def freqs_cis(trial: Trial, case: Case) -> Finding:
     """e^{i m theta_i} for m = 0..end-1: (end, d/2)."""
@@ -232,6 +234,7 @@ def _reshape_inputs(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     needs=("reshape_for_broadcast",),
     names=("F-195", "P-38"),
     space=_SPACE,
+    every_dtype=True,
 )
 def reshape(trial: Trial, case: Case) -> Finding:
     """(S, c) becomes (1, S, 1, c) with the same numbers, for x of shape (B, S, H, c)."""

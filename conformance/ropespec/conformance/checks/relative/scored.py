@@ -62,6 +62,7 @@ def _score(
     needs=_NEEDS,
     names=("F-114", "F-122", "F-156", "F-157", "E-04", "P-13", "P-20"),
     share=2.0,
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """q^T R_offset k; the offset broadcasts against the leading axes of q and k."""

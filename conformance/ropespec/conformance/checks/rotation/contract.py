@@ -33,6 +33,7 @@ def a_tail(trial: Trial) -> str | None:
     "rotary_dim is ignored, or the components after it are changed, dropped or zeroed.",
     space=Space(values=EVERYTHING, partial=True, min_dim=4, strided=True),
     applies=a_tail,
+    every_dtype=True,
 )
 def tail(trial: Trial, case: Case) -> Finding:
     """Components rotary_dim and above come back bit for bit, and NaN as NaN."""
@@ -152,6 +153,7 @@ def _own_and_reached(
     "The result is promoted or demoted, or comes back as another kind of array.",
     names=("P-40",),
     space=Space(values=("normal",)),
+    every_dtype=True,
 )
 def dtype_and_shape(trial: Trial, case: Case) -> Finding:
     """The result has the shape and dtype of x and is an array of the same framework."""

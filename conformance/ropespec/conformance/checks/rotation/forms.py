@@ -99,6 +99,7 @@ def _value(id_: str, name: str, other: str, *, interleaved: bool) -> None:
         ),
         share=3.0,
         general=True,
+        every_dtype=True,
     )
     def value(trial: Trial, case: Case) -> Finding:
         return trial.rotate_and_judge(case)
@@ -163,6 +164,7 @@ def _form(
         names=names,
         space=Space(values=("normal", "ones", "null", "signed_zero"), layouts=layouts),
         share=1.0,
+        every_dtype=True,
     )
     def value(trial: Trial, case: Case) -> Finding:
         return trial.rotate_and_judge(case, function=function)

@@ -128,6 +128,7 @@ def _judge(trial: Trial, case: Case, given: Given, message: str, *, strided: boo
     "The tables given are not what x is turned by, or one of them is read in the other layout.",
     needs=NEEDS,
     space=Space(values=EVERYTHING, strided=True, min_seq=2),
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """f(x, C, S) is x1 C - x2 S, x2 C + x1 S, for tables of any angles, to the last roundings."""
@@ -208,6 +209,7 @@ def _ratio(finding: Finding) -> float:
     space=Space(values=EVERYTHING, min_dim=4),
     applies=lambda trial: None if max(trial.profile.head_dims) > 2 else "no tail claimed",
     share=0.5,
+    every_dtype=True,
 )
 def tail(trial: Trial, case: Case) -> Finding:
     """Tables of r/2 columns turn r components; the others come back bit for bit, NaN as NaN."""
@@ -235,6 +237,7 @@ def tail(trial: Trial, case: Case) -> Finding:
     needs=NEEDS,
     space=Space(values=("normal",)),
     share=0.5,
+    every_dtype=True,
 )
 def dtype(trial: Trial, case: Case) -> Finding:
     """The result has the dtype of x, whatever that of the tables."""
@@ -290,6 +293,7 @@ def _claims_constants(trial: Trial) -> str | None:
     space=Space(values=("normal", "ones"), min_seq=2),
     applies=_differentiable,
     share=0.3,
+    every_dtype=True,
 )
 def gradient(trial: Trial, case: Case) -> Finding:
     """The cotangent g pulls back to f(g, C, -S), the factor of the tables included."""

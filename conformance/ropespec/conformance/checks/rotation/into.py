@@ -239,6 +239,7 @@ def _right(trial: Trial, case: Case, asked: Asked, got: Reply, kind: str) -> Fin
         else f"{trial.profile.array} does not record what is written"
     ),
     share=0.3,
+    every_dtype=True,
 )
 def gradient(trial: Trial, case: Case) -> Finding:
     """In place on what was computed from x, the gradient is right or something is raised."""

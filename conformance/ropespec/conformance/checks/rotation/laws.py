@@ -30,6 +30,7 @@ __all__: list[str] = []
     "Positions start at 1, an offset is added, or the components come back in another order.",
     names=("F-158", "P-10"),
     space=Space(values=EVERYTHING, positions=("repeated",), max_position=1),
+    every_dtype=True,
 )
 def identity(trial: Trial, case: Case) -> Finding:
     """f(x, 0) = x exactly: no rounding is forgiven but that of a class with fewer bits than x."""
@@ -179,6 +180,7 @@ def linear(trial: Trial, case: Case) -> Finding:
         if trial.profile.array in ("torch", "jax") or "apply_rotary_vjp" in trial.session.offers
         else f"{trial.profile.array} has no gradients, and apply_rotary_vjp is not offered"
     ),
+    every_dtype=True,
 )
 def gradient(trial: Trial, case: Case) -> Finding:
     """The vector-Jacobian product of f(., m) is R_m^T = R_{-m}, of a token alone as well.

@@ -105,6 +105,7 @@ def _as_plain(
     space=Space(values=("normal",), partial=True, min_dim=4),
     applies=lambda trial: has_gradient(trial) or _no_tail(trial),
     share=0.3,
+    every_dtype=True,
 )
 def tail(trial: Trial, case: Case) -> Finding:
     """Components rotary_dim and above of the gradient are those of the cotangent, bit for bit."""
