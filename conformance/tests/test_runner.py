@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.draw import cases
-from ropespec.conformance.judge.finding import broken, held
+from ropespec.conformance.judge.fault import Fault
+from ropespec.conformance.judge.finding import FLUSHED, broken, held
 from ropespec.conformance.judge.values import POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import Check
@@ -27,7 +28,7 @@ from ropespec.conformance.subject.errors import (
     TargetUnusable,
 )
 from ropespec.conformance.subject.session import Offer
-from ropespec.conformance.trial import FLUSHED, Trial, Unfit
+from ropespec.conformance.trial import Trial, Unfit
 
 HALF = Profile(layouts=(False,))
 
@@ -253,7 +254,7 @@ def test_what_is_no_rotated_x_is_said_before_any_number_is_judged(checks, result
     with pytest.raises(Unfit) as caught:
         trial.rotate_and_judge(case)
 
-    assert caught.value.finding.message == said
+    assert (caught.value.finding.message, caught.value.finding.fault) == (said, Fault.FORM)
     assert not caught.value.finding.passed
     assert caught.value.finding.call.function == "apply_rotary"
 
@@ -271,6 +272,20 @@ def test_a_subject_that_is_lost_has_a_diagnosis(status, name):
     assert verdict.checks[0].diagnosis == verdict.diagnosis
 
 
+@pytest.mark.parametrize(
+    ("fault", "names"),
+    [(Fault.FORM, ["other result"]), (Fault.FLUSHED, ["subnormals flushed"]), (None, [])],
+)
+def test_what_needs_no_search_is_named_by_its_kind_and_not_by_its_words(fault, names):
+    """The message may say what it likes."""
+    failed = CheckResult(
+        "ROT-6.value", "ROT-6", "", "", Status.FAIL, message="returns what it likes", fault=fault
+    )
+    verdict = explained(Nobody(), Verdict("nobody", {}, 0, {}, (failed,)))
+
+    assert [one.name for one in verdict.diagnosis] == names
+
+
 def test_subnormals_that_are_flushed_are_called_so(checks):
     """On a machine that keeps them that is a failure, and no class of precision."""
 
@@ -281,6 +296,7 @@ def test_subnormals_that_are_flushed_are_called_so(checks):
     for name in ("ROT-10.identity", "JDG-3.precision"):
         result = checks.run(name, {"apply_rotary": flushing}, layouts=(False,))
         assert (result.status, result.message) == (Status.FAIL, FLUSHED), name
+        assert result.fault is Fault.FLUSHED
 
 
 def test_the_case_of_a_failure_is_the_one_that_failed(checks):

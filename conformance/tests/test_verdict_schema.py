@@ -107,6 +107,7 @@ def test_a_document_has_what_scripts_rely_on():
         "cut": False,
         "kind": "numbers",
         "waived": {},
+        "fault": None,
     }
     assert second["worst"] == "inf"
     assert second["counterexample"] == {
@@ -192,6 +193,7 @@ def put(content, value, *path):
         lambda one: put(one, {"ROT-18": ""}, "waivers"),
         lambda one: put(one, {"claims": {}}, "remedy"),
         lambda one: drop(one, "checks", 0, "kind"),
+        lambda one: put(one, "unheard of", "checks", 1, "fault"),
         lambda one: put(one, "why", "checks", 1, "waived"),
         lambda one: drop(one, "checks", 0, "status"),
         lambda one: drop(one, "profile", "layouts"),

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from ropespec.conformance.evidence.draft import Draft
+from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.spec.api import PARTS
 from ropespec.spec.clauses import clauses
@@ -165,6 +166,8 @@ class CheckResult:
         Whether fewer cases were drawn than usual, because the subject is slow.
     waived : mapping of str to str
         Of a failure, the waivers that cover it, by clause or check, and the reason of each.
+    fault : Fault or None
+        Of a failure, what kind it is; None for one that has its message alone.
     """
 
     id: str
@@ -182,6 +185,7 @@ class CheckResult:
     stateful: bool = False
     cut: bool = False
     waived: Mapping[str, str] = field(default_factory=dict)
+    fault: Fault | None = None
 
     @property
     def kind(self) -> Kind:

@@ -17,7 +17,8 @@ from ropespec.conformance.case import Case
 from ropespec.conformance.draw import cases
 from ropespec.conformance.evidence.counterexample import PASSES, counterexample
 from ropespec.conformance.identify import Diagnosis, diagnose, identify
-from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.judge.fault import Fault
+from ropespec.conformance.judge.finding import FLUSHED, Finding
 from ropespec.conformance.order import telling_first
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.document import version
@@ -39,7 +40,7 @@ from ropespec.conformance.subject.session import (
     SubjectTimeout,
     TargetUnusable,
 )
-from ropespec.conformance.trial import FLUSHED, Trial, Unfit
+from ropespec.conformance.trial import Trial, Unfit
 from ropespec.conformance.waivers import unneeded, with_waivers
 from ropespec.spec import CHAPTERS, clauses
 
@@ -236,9 +237,9 @@ def _evident(verdict: Verdict) -> tuple[Diagnosis, ...]:
         return (Diagnosis("", "it raises", f"In {where}: {said}.", 0.95),)
     wanted = [verdict.failures[0], *(one for one in verdict.failures if one.clause == "ROT-17")]
     for result in wanted:
-        if result.status is Status.FAIL and result.message.startswith("returns "):
+        if result.fault is Fault.FORM:
             return (Diagnosis("", "other result", f"It {result.message}.", 0.9),)
-    if all(result.message == FLUSHED for result in verdict.failures):
+    if all(result.fault is Fault.FLUSHED for result in verdict.failures):
         return (Diagnosis("", "subnormals flushed", f"{FLUSHED[0].upper()}{FLUSHED[1:]}.", 0.9),)
     return ()
 
@@ -320,7 +321,7 @@ def _conclude(item: Check, trial: Trial, search: Search) -> CheckResult:
         return _result(item, Status.PASS, examples=search.judged, worst=search.worst, cut=cut)
     case, outcome = search.failed
     if isinstance(outcome, Finding):
-        if item.explain is not None and not outcome.message.startswith("returns "):
+        if item.explain is not None and outcome.fault is not Fault.FORM:
             outcome = item.explain(trial, case, outcome)
         shown = counterexample(trial, item.judge, case, outcome)
         found = _result(
@@ -331,6 +332,7 @@ def _conclude(item: Check, trial: Trial, search: Search) -> CheckResult:
             message=outcome.message,
             counterexample=replace(shown, smallest=search.smallest),
             general=item.general or outcome.general,
+            fault=outcome.fault,
         )
         return _replayed(item, trial, case, found)
     kinds = {SubjectCrashed: Status.CRASH, SubjectTimeout: Status.TIMEOUT}

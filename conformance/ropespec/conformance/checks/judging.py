@@ -8,11 +8,12 @@ from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, called
 from ropespec.conformance.judge.budget import angle_error
+from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Finding, compare
 from ropespec.conformance.judge.precision import STAGES, Precision
 from ropespec.conformance.judge.rotation import from_pairs
 from ropespec.conformance.registry import check
-from ropespec.conformance.trial import FLUSHED, Trial
+from ropespec.conformance.trial import Trial
 
 __all__: list[str] = []
 
@@ -47,7 +48,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 def _name_the_class(trial: Trial, case: Case, finding: Finding) -> Finding:
     """Name the class that explains every result seen so far, if one does."""
-    if finding.message == FLUSHED:
+    if finding.fault is Fault.FLUSHED:
         return finding
     declared = trial.profile.precision
     standing = trial.measured.tried(case.dtype)

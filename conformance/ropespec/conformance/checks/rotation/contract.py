@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, alike, basis, called
 from ropespec.conformance.checks.shared import rules, unchanged
+from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.judge.rotation import from_pairs
 from ropespec.conformance.registry import check
@@ -166,13 +167,16 @@ def dtype_and_shape(trial: Trial, case: Case) -> Finding:
         return broken(
             f"returns {', '.join(reply.descriptions) or 'nothing'} "
             f"where one {trial.profile.array} array like x is claimed",
+            fault=Fault.FORM,
             call=call,
         )
     if finding := unfit(rotated, x):
         return finding.after(call)
     if reply.dtypes[0] != case.dtype:
         return broken(
-            f"returns {reply.dtypes[0]} where {case.dtype}, that of x, is claimed", call=call
+            f"returns {reply.dtypes[0]} where {case.dtype}, that of x, is claimed",
+            fault=Fault.FORM,
+            call=call,
         )
     return held()
 
@@ -220,7 +224,8 @@ def unwritten(trial: Trial, case: Case) -> Finding:
     call = called(case, x, positions)
     if not all(reply.is_array):  # what is no array has no memory to be judged
         found = ", ".join(reply.descriptions) or "nothing"
-        return broken(f"returns {found} where an array like x is claimed", call=call)
+        message = f"returns {found} where an array like x is claimed"
+        return broken(message, fault=Fault.FORM, call=call)
     for name, written in zip(("x", "positions"), reply.written, strict=False):
         if written:
             return broken(f"{name} was overwritten by the call", call=call)

@@ -15,11 +15,11 @@ from ropespec.conformance.checks.rotation.common import (
     negative_positions,
 )
 from ropespec.conformance.checks.shared import based
-from ropespec.conformance.judge.finding import Finding, compare, worst
+from ropespec.conformance.judge.finding import Finding, compare, flushed, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.precision import keeps
 from ropespec.conformance.registry import check
-from ropespec.conformance.trial import FLUSHED, Trial
+from ropespec.conformance.trial import Trial
 from ropespec.reference import rotation
 
 __all__: list[str] = []
@@ -45,7 +45,7 @@ def identity(trial: Trial, case: Case) -> Finding:
     exact = np.asarray(literal).astype(np.float64)  # x, bit for bit
     finding = compare(y, exact, trial.machine.flushed(case.dtype), message=message).after(call)
     if not finding.passed and trial.flushes(case, x, positions, y):
-        return replace(finding, message=FLUSHED)
+        return flushed(finding)
     return finding
 
 
