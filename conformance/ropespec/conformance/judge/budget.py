@@ -15,6 +15,7 @@ Then each stage adds one term, and their sum bounds the error of the element:
 The bound is not relative to |y|: where the two products cancel, losing |y| altogether is legal.
 """
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.judge.oracle import ORACLE_ERROR
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision, arithmetic_dtype
 
-__all__ = ["Budget", "Machine", "Pairs", "angle_error", "budget", "rounding"]
+__all__ = ["Budget", "Machine", "Pairs", "angle_error", "budget", "rounding", "table_error"]
 
 Float = NDArray[np.float64]
 
@@ -183,7 +184,8 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     working = arithmetic_dtype(dtype)
     arithmetic = precision.arithmetic or working
     unit = UNIT_ROUNDOFF[arithmetic]
-    relative, absolute = _table(precision, arithmetic, working, machine)
+    stores = {precision.table or arithmetic}
+    relative, absolute = table_error(precision, working, stores, machine)
     off = angle_error(
         precision.angle, pairs.position, pairs.theta, arithmetic=working, machine=machine
     )
@@ -238,7 +240,8 @@ def rounding(radius: Float, precision: Precision, dtype: str, machine: Machine) 
     working = arithmetic_dtype(dtype)
     arithmetic = precision.arithmetic or working
     unit = UNIT_ROUNDOFF[arithmetic]
-    relative, absolute = _table(precision, arithmetic, working, machine)
+    stores = {precision.table or arithmetic}
+    relative, absolute = table_error(precision, working, stores, machine)
     table = (relative + 2 * absolute) * radius
     lost = unit * (1 + unit) * (radius + table) + unit * (radius + table)
     if UNIT_ROUNDOFF[dtype] < unit:
@@ -249,24 +252,35 @@ def rounding(radius: Float, precision: Precision, dtype: str, machine: Machine) 
     return lost + _floor(dtype, arithmetic, machine)
 
 
-def _table(
-    precision: Precision, arithmetic: str, working: str, machine: Machine
+def table_error(
+    precision: Precision, working: str, stores: AbstractSet[str], machine: Machine
 ) -> tuple[float, float]:
-    """Relative and absolute error of a table entry."""
+    """Return the relative and the absolute error of an entry of a cos or sin table.
+
+    A library function costs `Machine.trigonometry` units of float32, or 3 of float64; a store in
+    half precision one more unit, and in float16 half of its smallest number as well; the fast
+    functions of a GPU cost 2^-21.
+
+    Parameters
+    ----------
+    precision : Precision
+        The precision class.
+    working : str
+        dtype in which cos and sin are taken.
+    stores : set of str
+        dtypes in which the entry is stored.
+    machine : Machine
+        Constants of the mathematical library.
+    """
     if precision.table == "exact":
         return 0.0, 0.0
-    made = (
-        3 * _U64
-        if working == "float64" and precision.table is None
-        else machine.trigonometry * _U32
-    )
-    stored = precision.table or arithmetic
-    if stored in ("float16", "bfloat16"):
-        made += UNIT_ROUNDOFF[stored] * (1 + made)
-    absolute = 2.0**-25 if stored == "float16" else 0.0
-    if precision.angle == "fast":
-        absolute += 2.0**-21
-    return made, absolute
+    exact = working == "float64" and precision.table is None
+    relative = 3 * _U64 if exact else machine.trigonometry * _U32
+    absolute = 2.0**-21 if precision.angle == "fast" else 0.0
+    for name in sorted(stores & {"float16", "bfloat16"}):
+        relative += UNIT_ROUNDOFF[name] * (1 + relative)
+        absolute += 2.0**-25 if name == "float16" else 0.0
+    return relative, absolute
 
 
 def _floor(dtype: str, arithmetic: str, machine: Machine) -> float:

@@ -19,7 +19,6 @@ from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.errata.inputs import ASKED, Asked, Inputs
 from ropespec.conformance.checks.shared import real_dtype, rules
 from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.bounds import table_error
 from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, held
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, arithmetic_dtype
@@ -106,7 +105,7 @@ def _lost(trial: Trial, case: Case, dtypes: Sequence[str]) -> float:
         machine=trial.machine,
     )
     roundings = _STEPS * max(allowed.unit, allowed.step_unit)
-    return float(off.max() + sum(table_error(allowed)) + roundings)
+    return float(off.max() + sum(allowed.table_error) + roundings)
 
 
 class Parted(NamedTuple):

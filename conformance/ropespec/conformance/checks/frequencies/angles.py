@@ -12,12 +12,13 @@ from ropespec.conformance.checks.rotation.common import (
     as_i,
     called,
 )
-from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside
+from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside, rules
 from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.budget import Machine, angle_error
+from ropespec.conformance.judge.bounds import Rules
+from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, worst
 from ropespec.conformance.judge.laws import rounding_allowed
-from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision
+from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies as literal
@@ -27,21 +28,14 @@ __all__: list[str] = []
 Float = NDArray[np.float64]
 
 
-def table_allowed(
-    positions: NDArray[np.int64],
-    dim: int,
-    base: float,
-    precision: Precision,
-    dtype: str,
-    machine: Machine,
-) -> Float:
-    """Bound the error of cos and sin of shape positions.shape + (dim/2,) returned in `dtype`."""
+def table_allowed(positions: NDArray[np.int64], dim: int, base: float, given: Rules) -> Float:
+    """Bound the error of cos and sin of shape positions.shape + (dim/2,)."""
     theta = oracle.frequencies(dim, base)
     magnitude = np.abs(positions.astype(np.float64))[..., None]
-    off = angle_error(precision.angle, magnitude, theta, arithmetic=dtype, machine=machine)
-    unit = UNIT_ROUNDOFF[dtype]
-    absolute = 2.0**-21 if precision.angle == "fast" else 0.0
-    return np.minimum(off, 2.0) + machine.trigonometry * unit + absolute + oracle.ORACLE_ERROR
+    off = angle_error(
+        given.precision.angle, magnitude, theta, arithmetic=given.dtype, machine=given.machine
+    )
+    return np.minimum(off, 2.0) + sum(given.table_error) + oracle.ORACLE_ERROR
 
 
 @check(
@@ -190,7 +184,7 @@ def cos_sin_reference(trial: Trial, case: Case) -> Finding:
     """Cos and sin equal those of the literal NumPy reference."""
     positions = case.make_positions()
     exact = literal.cos_sin(positions, case.head_dim, **based(case.base))
-    own = table_allowed(positions, case.head_dim, case.base, *LITERAL)
+    own = table_allowed(positions, case.head_dim, case.base, LITERAL)
     return _both_tables(trial, case, positions, exact, own)
 
 
@@ -208,9 +202,8 @@ def _both_tables(
     if len(reply.values) != 2:
         return broken(f"cos_sin gives {len(reply.values)} arrays; expected cos and sin", call=call)
     findings = []
-    dtype = reply.dtypes[0]
-    precision = trial.loosest(dtype)
-    allowed = table_allowed(positions, case.head_dim, case.base, precision, dtype, trial.machine)
+    own = rules(trial, reply.dtypes[0])
+    allowed = table_allowed(positions, case.head_dim, case.base, own)
     for name, got, wanted in zip(("cos", "sin"), reply.values, expected, strict=True):
         findings.append(compare(got, wanted, allowed + more, name=name))
     return worst(*findings).after(call)
@@ -233,11 +226,10 @@ def addition(trial: Trial, case: Case) -> Finding:
         name: trial.call("cos_sin", (where, dim), keywords)
         for name, where in (("a", a), ("b", b), ("sum", a + b), ("difference", a - b))
     }
-    dtype = calls["a"].dtypes[0]
-    precision = trial.loosest(dtype)
+    own = rules(trial, calls["a"].dtypes[0])
     parts = {name: [v.astype(np.float64) for v in reply.values] for name, reply in calls.items()}
     bound = {
-        name: table_allowed(where, dim, case.base, precision, dtype, trial.machine)
+        name: table_allowed(where, dim, case.base, own)
         for name, where in (("a", a), ("b", b), ("sum", a + b), ("difference", a - b))
     }
     (ca, sa), (cb, sb) = parts["a"], parts["b"]
