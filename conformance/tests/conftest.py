@@ -1,5 +1,9 @@
 """A subject in this very process, for tests of single checks: no worker, no frames."""
 
+import importlib.metadata
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType, SimpleNamespace
@@ -288,3 +292,25 @@ def right() -> SimpleNamespace:
 def narrow() -> Narrow:
     """Return right functions of the least precision that passes."""
     return Narrow()
+
+
+@pytest.fixture
+def run():
+    """Return what runs pytest in a folder, in a process of its own, as a user would."""
+
+    def in_folder(folder, *words, **changes):
+        # Where the package was installed before it had a plugin, that is named.
+        known = importlib.metadata.entry_points(group="pytest11", name="ropespec")
+        plugin = () if known else ("-p", "ropespec.pytest_plugin")
+        paths = {"PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "200"}
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *words],
+            cwd=folder,
+            env={**os.environ, **paths, **changes},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return in_folder
