@@ -12,7 +12,7 @@ from ropespec.conformance.results import Kind, kind_of
 from ropespec.conformance.trial import Trial
 from ropespec.spec import clauses
 
-__all__ = ["OTHER_LAYOUT", "Check", "all_checks", "check"]
+__all__ = ["OTHER_LAYOUT", "Applies", "Check", "Judge", "all_checks", "always", "check"]
 
 Judge = Callable[[Trial, Case], Finding]
 Applies = Callable[[Trial], str | None]
@@ -94,7 +94,8 @@ class Check:
         return self.applies(trial)
 
 
-def _always(trial: Trial) -> str | None:  # noqa: ARG001  # the signature of `Applies`
+def always(trial: Trial) -> str | None:  # noqa: ARG001  # the signature of `Applies`
+    """Need nothing of a subject."""
     return None
 
 
@@ -105,7 +106,7 @@ def check(
     needs: tuple[str, ...] = ("apply_rotary",),
     names: tuple[str, ...] = (),
     space: Space = Space(),  # noqa: B008  # frozen
-    applies: Applies = _always,
+    applies: Applies = always,
     share: float = 1.0,
     explain: Explain | None = None,
     general: bool = False,

@@ -3,7 +3,7 @@
 The forms are called through their modules, and take one pair, one token or one vector at a time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ from ropespec.conformance.checks.shared import NEAR, STEPS, Turned, based, besid
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.judge.rotation import pairs_of
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import Applies, Judge, always, check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies, rotation
 
@@ -27,12 +27,14 @@ __all__ = [
     "Side",
     "Token",
     "both_sides",
+    "conventions_of",
     "error_of_product",
     "first",
     "forms_of_a_pair",
     "forms_of_a_score",
     "number",
     "places",
+    "printed",
     "sides",
     "token",
     "units",
@@ -97,11 +99,11 @@ class Side(NamedTuple):
 
 
 class Token(NamedTuple):
-    """The rotating components of one head of one token, and what the subject made of them.
+    """The rotating components of one token, and what the subject made of them.
 
     Attributes
     ----------
-    x, y, off : ndarray of float64, shape (r,)
+    x, y, off : ndarray of float64, shape (r,) of one head or (H, r) of all
         Before, after, and the largest error allowed of y.
     m : int
         The position.
@@ -145,6 +147,11 @@ def token(case: Case, x: NDArray[Any], found: Turned, positions: NDArray[np.int6
         part[at][: case.dim] for part in (x.astype(np.float64), found.y, found.exact.allowed)
     )
     return Token(x, y, off, int(positions[at[:2]]))
+
+
+def conventions_of(case: Case) -> dict[str, Any]:
+    """Return the keywords of a function of the reference that takes a layout and a base."""
+    return {"interleaved": case.interleaved, **based(case.base)}
 
 
 def woven(case: Case, x: Float) -> Float:
@@ -200,6 +207,34 @@ class Forms:
         ).after(self._call)
 
 
+def printed(
+    id_: str,
+    sentence: str,
+    *,
+    needs: tuple[str, ...] = ("apply_rotary",),
+    names: tuple[str, ...] = (),
+    space: Space = NEAR_SPACE,
+    applies: Applies = always,
+) -> Callable[[Judge], Judge]:
+    """Register a check of printed forms: a few cases near zero, and almost any mistake fails it.
+
+    Parameters
+    ----------
+    id_, sentence, needs, names, space, applies
+        As in `ropespec.conformance.registry.check`.
+    """
+    return check(
+        id_,
+        sentence,
+        needs=needs,
+        names=names,
+        space=space,
+        applies=applies,
+        share=FEW,
+        general=True,
+    )
+
+
 class OneSided(Protocol):
     """A form of the rotation of a pair."""
 
@@ -243,7 +278,7 @@ def forms_of_a_pair(
         See `Check`.
     """
 
-    @check(id_, sentence, names=names, space=space, share=FEW, general=True)
+    @printed(id_, sentence, names=names, space=space)
     def all_forms(trial: Trial, case: Case) -> Finding:
         """Every printed form of the rotation of a pair gives the pair that the subject gives."""
         positions = case.make_positions()
@@ -281,14 +316,7 @@ def forms_of_a_score(
         Whether query and key stand at one position.
     """
 
-    @check(
-        id_,
-        sentence,
-        names=names,
-        space=NEAR_SPACE,
-        share=FEW,
-        general=True,
-    )
+    @printed(id_, sentence, names=names)
     def all_forms(trial: Trial, case: Case) -> Finding:
         """Every printed form of the score gives what the rotated vectors give."""
         m, n = two_sides(trial, case)

@@ -8,7 +8,6 @@ import numpy as np
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.checks.literal import (
-    FEW,
     NEAR_SPACE,
     Chosen,
     Forms,
@@ -16,6 +15,7 @@ from ropespec.conformance.checks.literal import (
     both_sides,
     error_of_product,
     forms_of_a_pair,
+    printed,
     sides,
     token,
     units,
@@ -32,13 +32,10 @@ from ropespec.reference import derivation
 __all__: list[str] = []
 
 
-@check(
+@printed(
     "DER-1.forms",
     "A printed step of the proof by blocks is another matrix, or another score.",
     names=("F-164", "F-165", "F-166", "F-167", "E-28", "P-20"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def proof(trial: Trial, case: Case) -> Finding:
     """Both sides of every step give the score, or the blocks, that rotated vectors give."""
@@ -84,13 +81,10 @@ def _angle(seen: Forms, name: str, w: complex, angle: float, error: float) -> No
         seen.add(name, phase, angle, off)
 
 
-@check(
+@printed(
     "DER-2.forms",
     "A modulus or an argument of the two equations is another, or its two sides differ.",
     names=("F-168", "F-169", "F-170", "E-50", "E-51", "P-33"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def equations(trial: Trial, case: Case) -> Finding:
     """R_f, Θ_f, R_g, Θ_g and both sides of both equations are those of the rotated pairs."""
@@ -130,13 +124,10 @@ def _equations(seen: Forms, a: Side, b: Side) -> None:
         _angle(seen, "derivation.equation_two", product, angle, error)
 
 
-@check(
+@printed(
     "DER-3.forms",
     "At equal positions one of the four products of moduli is another.",
     names=("F-171", "F-172", "P-32"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def moduli(trial: Trial, case: Case) -> Finding:
     """R_f(q,m) R_f(k,m), R_g(q,k,0), R_f(q,0) R_f(k,0) and |q||k| are that of rotated pairs."""
@@ -224,13 +215,10 @@ forms_of_a_pair(
 )
 
 
-@check(
+@printed(
     "DER-5.all-pairs",
     "The solution applied to every pair takes one frequency for all, or the pairs of halves.",
     names=("F-182", "P-32"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def all_pairs(trial: Trial, case: Case) -> Finding:
     """f_of_pairs, which is interleaved, gives the head that the subject gives."""

@@ -22,7 +22,7 @@ from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, held
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, arithmetic_dtype
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import always, check
 from ropespec.conformance.subject.layout import from_subject, to_subject
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
@@ -181,14 +181,9 @@ def _register(id_: str, function: str, inputs: Inputs) -> None:
         needs=(function,),
         names=(*PRINTED[function], "P-45"),
         space=_INTERLEAVED if function == "apply_rotary_complex" else _SPACE,
-        applies=_refusals if function == "reshape_for_broadcast" else _always,
+        applies=_refusals if function == "reshape_for_broadcast" else always,
         share=1.0 if is_bare else _SHARE,
     )(judge)
-
-
-def _always(trial: Trial) -> str | None:
-    del trial
-    return None
 
 
 def _refusals(trial: Trial) -> str | None:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.literal import FEW, NEAR_SPACE, Forms
+from ropespec.conformance.checks.literal import FEW, Forms, printed
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
     as_i,
@@ -133,13 +133,10 @@ def twice(trial: Trial, case: Case) -> Finding:
     ).after(call)
 
 
-@check(
+@printed(
     "FREQ-8.forms",
     "The table lists an angle for the other layout, or doubles its value instead of listing it.",
     names=("F-018", "E-10", "P-39"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def listed_twice(trial: Trial, case: Case) -> Finding:
     """x cos a + (i x) sin a is what comes back, a = m theta_i listed for both members of a pair."""

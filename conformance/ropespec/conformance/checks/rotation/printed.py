@@ -13,9 +13,11 @@ from ropespec.conformance.checks.literal import (
     FEW,
     NEAR_SPACE,
     Forms,
+    conventions_of,
     forms_of_a_pair,
     number,
     places,
+    printed,
     sides,
     token,
 )
@@ -103,13 +105,11 @@ def _matrices(
 ) -> None:
     layout = "interleaved" if interleaved else "half-split"
 
-    @check(
+    @printed(
         id_,
         f"A printed {layout} matrix times x gives another vector: an entry, a label or a place.",
         names=names,
         space=replace(NEAR_SPACE, layouts=(interleaved,)),
-        share=FEW,
-        general=True,
     )
     def forms(trial: Trial, case: Case) -> Finding:
         """Every printed matrix times a vector is what the subject gives."""
@@ -196,13 +196,11 @@ def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
     layout = "interleaved" if interleaved else "half-split"
     turned = "interleaved" if interleaved else "half"
 
-    @check(
+    @printed(
         id_,
         f"The printed {layout} sum x cos + rotate_half(x) sin gives another vector.",
         names=names,
         space=replace(NEAR_SPACE, layouts=(interleaved,)),
-        share=FEW,
-        general=True,
     )
     def forms(trial: Trial, case: Case) -> Finding:
         """x cos + rotate_half(x) sin, and apply_rotary of the reference, are what comes back."""
@@ -241,19 +239,16 @@ _sparse(
 _sparse("ROT-7.forms", ("F-142", "F-147", "E-17", "P-26"), interleaved=False)
 
 
-@check(
+@printed(
     "ROT-9.forms",
     "A row is multiplied by the R of another row, by R for R^T, or from the wrong side.",
     names=("F-150", "F-151", "F-152", "E-14", "E-15", "P-29"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def rows(trial: Trial, case: Case) -> Finding:
     """f(Q)_j = Q_j R_{p_j}^T, and f(Q) f(K)^T, are the rotated rows and their products."""
     m, n = two_sides(trial, case)
     row, _, head, _ = places(case)[-1]
-    keywords: dict[str, Any] = {"interleaved": case.interleaved, **based(case.base)}
+    keywords = conventions_of(case)
     given, bounds = [], []
     for seed, where in ((0, m), (1, n)):
         x = case.make_x(m, seed=seed)
@@ -280,14 +275,11 @@ def rows(trial: Trial, case: Case) -> Finding:
     return seen.finding()
 
 
-@check(
+@printed(
     "ROT-12.forms",
     "The opposite position is not the transposed matrix.",
     names=("F-154", "P-18"),
-    space=NEAR_SPACE,
     applies=negative_positions,
-    share=FEW,
-    general=True,
 )
 def transposed(trial: Trial, case: Case) -> Finding:
     """f(x, -m) = R_m^T x, with the dense matrix and with M(m θ_i)^T of every pair."""
@@ -295,7 +287,7 @@ def transposed(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     found = beside(trial, case, x, -positions)
     seen, t = Forms("the vector at -m", found.call), token(case, x, found, positions)
-    R = rotation.rotation_matrix(t.m, case.dim, interleaved=case.interleaved, **based(case.base))
+    R = rotation.rotation_matrix(t.m, case.dim, **conventions_of(case))
     seen.add("rotation.rotation_matrix", t.y, R.T @ t.x, t.off)
     for a in sides(case, x, found, positions):
         M = rotation_plane.rotation_matrix_2d(a.m * a.theta)
@@ -303,13 +295,10 @@ def transposed(trial: Trial, case: Case) -> Finding:
     return seen.finding()
 
 
-@check(
+@printed(
     "ROT-13.forms",
     "The product of two matrices is not the matrix of the sum.",
     names=("F-155", "F-159", "E-28", "P-19"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def product(trial: Trial, case: Case) -> Finding:
     """f(x, a + b) = R_a R_b x, with dense matrices and with M(a θ_i) M(b θ_i) of every pair."""
@@ -318,9 +307,7 @@ def product(trial: Trial, case: Case) -> Finding:
     x = case.make_x(a)
     found = beside(trial, case, x, a + b)
     seen, t = Forms("the vector at a + b", found.call), token(case, x, found, a)
-    R_a, R_b = rotation.rotation_matrix(
-        [t.m, b], case.dim, interleaved=case.interleaved, **based(case.base)
-    )
+    R_a, R_b = rotation.rotation_matrix([t.m, b], case.dim, **conventions_of(case))
     seen.add("rotation.rotation_matrix", t.y, R_a @ (R_b @ t.x), t.off)
     for one in sides(case, x, found, a):
         M_a, M_b = rotation_plane.rotation_matrix_2d(np.array([one.m, b]) * one.theta)
@@ -328,13 +315,11 @@ def product(trial: Trial, case: Case) -> Finding:
     return seen.finding()
 
 
-@check(
+@printed(
     "ROT-14.forms",
     "The matrix of the whole head is not R on the first components and the identity on the rest.",
     space=replace(NEAR_SPACE, partial=True),
     applies=a_tail,
-    share=FEW,
-    general=True,
 )
 def with_tail(trial: Trial, case: Case) -> Finding:
     """((R, 0), (0, I)) times a head is what the subject gives, its tail exactly."""
@@ -342,9 +327,7 @@ def with_tail(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     found = beside(trial, case, x, positions)
     at = places(case)[-1][:3]
-    R = rotation.rotation_matrix(
-        int(positions[at[:2]]), case.dim, interleaved=case.interleaved, **based(case.base)
-    )
+    R = rotation.rotation_matrix(int(positions[at[:2]]), case.dim, **conventions_of(case))
     whole = rotation_dense.dense_with_tail(R, case.head_dim)
     seen = Forms("a rotated head", found.call)
     seen.add(
