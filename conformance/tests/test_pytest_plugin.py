@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from ropespec.conformance import CheckResult, Counterexample, Status
-from ropespec.conformance.evidence.draft import Draft
+from ropespec.conformance.draft import Draft
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.pytest_told import result_of, text_of
 

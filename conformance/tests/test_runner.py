@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.draw import cases
+from ropespec.conformance.drawing import cases
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import FLUSHED, broken, held
 from ropespec.conformance.judge.values import POSITIONS, VALUES

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from ropespec.conformance.evidence.draft import Draft
+from ropespec.conformance.draft import Draft
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.spec.api import PARTS

@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import target
 
 from ropespec.conformance.case import Case
-from ropespec.conformance.draw import cases
+from ropespec.conformance.drawing import cases
 from ropespec.conformance.evidence.counterexample import PASSES, counterexample
 from ropespec.conformance.identify import Diagnosis, diagnose, identify
 from ropespec.conformance.judge.fault import Fault

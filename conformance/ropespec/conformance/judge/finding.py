@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.case import Case
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.rotation import error_ratios
+
+if TYPE_CHECKING:  # a case makes its arrays with the judge
+    from ropespec.conformance.case import Case
 
 __all__ = ["FLUSHED", "Call", "Finding", "broken", "compare", "flushed", "held", "worst"]
 
@@ -69,7 +71,7 @@ class Finding:
     budget: float | None = None
     call: Call | None = None
     general: bool = False
-    case: Case | None = None
+    case: "Case | None" = None
     off: int | None = None
     of: int | None = None
     fault: Fault | None = None

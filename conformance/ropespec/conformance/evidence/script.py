@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ropespec.conformance.evidence.tape import Asked
-from ropespec.conformance.profile import Profile
-from ropespec.conformance.report.literal import array_source
-from ropespec.conformance.report.source import (
+from ropespec.conformance.evidence.literal import array_source
+from ropespec.conformance.evidence.source import (
     ORDERS,
     Argument,
     argument,
@@ -21,6 +19,8 @@ from ropespec.conformance.report.source import (
     passed,
     subject_source,
 )
+from ropespec.conformance.evidence.tape import Asked
+from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.layout import to_subject
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ropespec.conformance.evidence.literal import array_source, holds_bfloat16
 from ropespec.conformance.profile import ARRAYS, Profile
-from ropespec.conformance.report.literal import array_source, holds_bfloat16
 
 __all__ = ["ORDERS", "Argument", "argument", "as_float64", "imports", "passed", "subject_source"]
 
