@@ -1,6 +1,7 @@
 """The clause index is what the chapters say."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -27,7 +28,8 @@ PREFIXES = {
     "contract": ("ROT", "API"),
     "judging": ("JDG",),
 }
-RETIRED = {"JDG-4", "JDG-6"}
+CHANGES = (Path(__file__).parents[1] / "CHANGES.md").read_text(encoding="utf-8")
+RETIRED = set(re.findall(r"\b[A-Z]+-\d+\b", " ".join(re.findall(r"Given up:.*", CHANGES))))
 """Ids whose clauses are gone; they are never given to another."""
 
 
