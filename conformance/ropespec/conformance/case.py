@@ -22,7 +22,7 @@ class Case:
     batch, seq, heads, head_dim : int
         Shape of x: (batch, seq, heads, head_dim).
     rotary_dim : int or None
-        Components that turn; None for all.
+        Components that are rotated; None for all.
     interleaved : bool
         Layout.
     base : float
@@ -60,7 +60,7 @@ class Case:
 
     @property
     def dim(self) -> int:
-        """How many components turn."""
+        """How many components are rotated."""
         return self.head_dim if self.rotary_dim is None else self.rotary_dim
 
     @property

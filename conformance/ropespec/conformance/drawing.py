@@ -136,7 +136,7 @@ def _pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, 
 
 
 def _parts(head_dim: int) -> list[int]:
-    """Sizes of the turning part: half, a quarter, all but two, two; never all of it."""
+    """Sizes of the rotated part: half, a quarter, all but two, two; never all of it."""
     parts = [head_dim // 2, head_dim // 4, head_dim - 2, 2]
     return [part for part in parts if part >= 2 and part % 2 == 0 and part < head_dim] or [head_dim]
 

@@ -61,7 +61,7 @@ class Profile:
     base : float
         The base of the frequencies.
     rotary_dim : int or None
-        How many leading components turn; None for all of them.
+        How many leading components are rotated; None for all of them.
     head_dims : tuple of int
         Head dimensions it accepts.
     precision : str or None
@@ -104,7 +104,7 @@ class Profile:
     rotary_dim: int | None = claim(
         None,
         "--rotary-dim",
-        "How many leading components turn.",
+        "How many leading components are rotated.",
         "rotary_dim {}",
         of=int,
         even=True,

@@ -258,7 +258,7 @@ class Trial:
     def allowed(
         self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Bound the error of every component of the turned x under the loosest passing class."""
+        """Bound the error of every component of the rotated x under the loosest passing class."""
         return self.expect(case, x, positions).allowed(self.loosest(case.dtype), self.machine)
 
     def length_allowed(
@@ -266,7 +266,7 @@ class Trial:
     ) -> NDArray[np.float64]:
         """Bound the length of the error of each vector of x, shape (B, S, H), whatever the pairing.
 
-        A turn that is off by at most D moves a vector by at most D |x|; table, arithmetic and
+        An angle that is off by at most D moves a vector by at most D |x|; table, arithmetic and
         store add their share of every pair.
         """
         precision = self.loosest(case.dtype)

@@ -18,7 +18,7 @@ from ropespec.conformance.checks.literal import (
     sides,
 )
 from ropespec.conformance.checks.rotation.common import called, negative_positions
-from ropespec.conformance.checks.shared import STEPS, answer, based, beside, turn, unchanged
+from ropespec.conformance.checks.shared import STEPS, answer, based, beside, rotate, unchanged
 from ropespec.conformance.judge.budget import Machine, angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed
@@ -125,7 +125,7 @@ forms_of_a_pair(
 
 @check(
     "CPLX-2.conjugate",
-    "The mirror image turns the same way: the angle loses its sign.",
+    "The mirror image rotates the same way: the angle loses its sign.",
     names=("F-037", "F-038", "F-039", "F-056", "F-057", "E-30", "P-07"),
     space=Space(values=("normal", "ones")),
     applies=negative_positions,
@@ -219,7 +219,7 @@ def halves(trial: Trial, case: Case) -> Finding:
     """(e^{ⅈa} + e^{-ⅈa})/2 = cos a and (e^{ⅈa} - e^{-ⅈa})/2ⅈ = sin a, a = mθ_i."""
     positions = case.make_positions()
     x = _ones(case)
-    there, back = turn(trial, case, x, positions), turn(trial, case, x, -positions)
+    there, back = rotate(trial, case, x, positions), rotate(trial, case, x, -positions)
     (y1, y2), (w1, w2) = (
         pairs_of(side.y, case.dim, interleaved=case.interleaved) for side in (there, back)
     )
@@ -228,13 +228,13 @@ def halves(trial: Trial, case: Case) -> Finding:
     b1, b2 = pairs_of(allowed, case.dim, interleaved=case.interleaved)
     zero = np.zeros_like(y1)
     wanted = ((y1 + w1) / 2, exact.cos + zero, b1), ((y2 + w2) / 2, zero, b2)
-    turned = ((y2 - w2) / 2, exact.sin + zero, b2), ((y1 - w1) / 2, zero, b1)
+    rotated = ((y2 - w2) / 2, exact.sin + zero, b2), ((y1 - w1) / 2, zero, b1)
     findings = [
         compare(got, value, bound, name=name, message="cos or sin by exponentials is wrong")
-        for name, group in (("cos", wanted), ("sin", turned))
+        for name, group in (("cos", wanted), ("sin", rotated))
         for got, value, bound in group
     ]
-    return worst(*findings, _by_exponentials(case, positions, wanted[0], turned[0])).after(
+    return worst(*findings, _by_exponentials(case, positions, wanted[0], rotated[0])).after(
         there.call
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.shared import NEAR, STEPS, Turned, based, beside, two_sides
+from ropespec.conformance.checks.shared import NEAR, STEPS, Compared, based, beside, two_sides
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.judge.rotation import pairs_of
@@ -125,7 +125,7 @@ def places(case: Case) -> list[Place]:
     return [(*(int(rng.integers(n)) for n in sizes), i) for i in chosen]  # type: ignore[misc]  # three of them
 
 
-def sides(case: Case, x: NDArray[Any], found: Turned, positions: NDArray[np.int64]) -> list[Side]:
+def sides(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.int64]) -> list[Side]:
     """Return the pairs at `places` before and after the rotation."""
     theta = frequencies.inv_freq(case.dim, **based(case.base))
     parts = [
@@ -140,7 +140,7 @@ def sides(case: Case, x: NDArray[Any], found: Turned, positions: NDArray[np.int6
     return chosen
 
 
-def token(case: Case, x: NDArray[Any], found: Turned, positions: NDArray[np.int64]) -> Token:
+def token(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.int64]) -> Token:
     """Return one head of one token before and after the rotation, without its tail."""
     at = places(case)[-1][:3]
     x, y, off = (

@@ -19,9 +19,9 @@ from ropespec.conformance.checks.shared import (
     beside,
     conventions,
     draw,
+    rotate,
     rules,
     takes_rotary_dim,
-    turn,
 )
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules, dot, project, project_rotated
@@ -70,7 +70,7 @@ def _side(ids: tuple[str, str, str], function: str, word: str, other: str) -> No
 
     @check(
         ids[0],
-        f"The {word} is turned before it is projected, not turned, or turned unlike the {other}.",
+        f"The {word} is rotated before it is projected, or not, or unlike the {other}.",
         needs=(function,),
         names=(*_NAMES[word], "P-30"),
     )
@@ -179,7 +179,7 @@ def _value(
 
 @check(
     "PROJ-2.value",
-    "The value is turned by its position, or its odd component is refused or lost.",
+    "The value is rotated by its position, or its odd component is refused or lost.",
     needs=("project_value",),
     names=("F-080", "F-160", "E-38", "P-34"),
     every_dtype=True,
@@ -245,7 +245,7 @@ def components(trial: Trial, case: Case) -> Finding:
 
 @check(
     "PROJ-4.folded",
-    "Turning the projected vector is not turning the columns of the weight: the map is not linear.",
+    "The rotated vector is not that of rotated columns of the weight: the map is not linear.",
     names=("F-088", "P-30"),
     space=Space(values=("normal", "ones")),
     general=True,
@@ -294,27 +294,27 @@ def _all_pairs(case: Case, q: NDArray[Any], k: NDArray[Any], m: NDArray[np.int64
     offset = (m[:, :, None] - m[:, None, :])[..., None]
     cos, sin = oracle.cos_sin(offset, case.dim, case.base)
     product = (q1 + 1j * q2)[:, :, None] * (k1 - 1j * k2)[:, None, :]
-    turned = np.sum((product * (cos + 1j * sin)).real, axis=-1)
+    rotated = np.sum((product * (cos + 1j * sin)).real, axis=-1)
     tail = q[:, :, None, :, case.dim :].astype(np.float64) * k[:, None, :, :, case.dim :].astype(
         np.float64
     )
-    return np.asarray(turned + tail.sum(axis=-1))
+    return np.asarray(rotated + tail.sum(axis=-1))
 
 
 @check(
     "PROJ-5.tokens",
-    "A token is turned by more than its own position: by its neighbours', or by the largest one.",
+    "A token is rotated by more than its own position: by its neighbours', or by the largest one.",
     names=("F-023", "F-091", "F-161", "E-02", "P-12"),
     space=Space(values=("normal",), positions=("arange", "shuffled", "ragged"), min_seq=2),
     general=True,
 )
 def tokens(trial: Trial, case: Case) -> Finding:
-    """Every two tokens, turned each by its own position, have the score of their offset."""
+    """Every two tokens, rotated each by its own position, have the score of their offset."""
     m = case.make_positions()
     short = slice(0, 5)
     q, k = (case.make_x(m, seed=s)[:, short] for s in (0, 1))
     m = m[:, short]
-    left, right = turn(trial, case, q, m), turn(trial, case, k, m)
+    left, right = rotate(trial, case, q, m), rotate(trial, case, k, m)
     got = np.einsum("bshd,bthd->bsth", left.y, right.y)
     a, b = left.exact, right.exact
     bound = dot(
@@ -328,7 +328,7 @@ def tokens(trial: Trial, case: Case) -> Finding:
 
 @check(
     "PROJ-5.projected",
-    "Queries and keys are turned by different angles, or in different layouts.",
+    "Queries and keys are rotated by different angles, or in different layouts.",
     needs=("project_query", "project_key"),
     names=("F-023", "F-091", "F-161", "E-02", "P-12"),
     space=Space(positions=("arange", "shuffled", "ragged"), max_position=NEAR),

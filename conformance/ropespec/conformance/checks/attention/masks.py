@@ -56,7 +56,7 @@ def _masked(case: Case, *, groups: int | None = None) -> Inputs:
 
 @check(
     "ATT-2.value",
-    "The mask acts after the softmax, is turned round, or adds next to nothing to a score.",
+    "The mask acts after the softmax, is inverted, or adds next to nothing to a score.",
     needs=_NEEDS,
     names=("F-193", "E-58", "E-59", "P-35"),
     space=_SPACE,

@@ -1,4 +1,4 @@
-"""Checks of the values of attention: softmax, V not turned, shifts (ATT-1 and ATT-3)."""
+"""Checks of the values of attention: softmax, V not rotated, shifts (ATT-1 and ATT-3)."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ from ropespec.conformance.checks.attention.common import (
     judged,
 )
 from ropespec.conformance.checks.literal import FEW, first
-from ropespec.conformance.checks.shared import NEAR, draw, rules, takes_rotary_dim, turn
+from ropespec.conformance.checks.shared import NEAR, draw, rotate, rules, takes_rotary_dim
 from ropespec.conformance.judge.bounds import Bounded, gamma, softmax, stored
 from ropespec.conformance.judge.finding import Finding, compare, worst
 from ropespec.conformance.registry import check
@@ -32,15 +32,15 @@ _SHIFTABLE = ("arange", "ragged", "shuffled")
 
 @check(
     "ATT-1.value",
-    "The scale is missing or another, the softmax runs over the queries, or a side is not turned.",
+    "The scale is missing or another, the softmax runs over the queries, or a side is not rotated.",
     needs=_NEEDS,
     names=("F-149", "F-183", "F-185", "F-186", "F-218", "E-65", "P-35"),
     every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
-    """softmax(QK^T / sqrt(D)) V with turned q and k: output and weights."""
+    """softmax(QK^T / sqrt(D)) V with rotated q and k: output and weights."""
     given = inputs(case)
-    message = "attention differs from softmax(QK^T / sqrt(D)) V with turned q and k"
+    message = "attention differs from softmax(QK^T / sqrt(D)) V with rotated q and k"
     return judged(call_attention(trial, case, given), attend(trial, case, given), message)
 
 
@@ -77,7 +77,7 @@ def rows(trial: Trial, case: Case) -> Finding:
 
 @check(
     "ATT-1.plain",
-    "Without a rotation it is not plain attention: position 0 turns, or an offset is added.",
+    "Without a rotation it is not plain attention: position 0 rotates, or an offset is added.",
     needs=_NEEDS,
     names=("F-183", "P-35"),
     share=0.5,
@@ -144,7 +144,7 @@ def with_tail(trial: Trial, case: Case) -> Finding:
 
 @check(
     "ATT-3.constant",
-    "V is turned: equal values of all keys do not come back as they are.",
+    "V is rotated: equal values of all keys do not come back as they are.",
     needs=_NEEDS,
     names=("F-184", "E-08", "P-34"),
     share=0.5,
@@ -201,7 +201,7 @@ def linear(trial: Trial, case: Case) -> Finding:
 
 @check(
     "ATT-3.shift",
-    "Shifting all positions changes the output: V is turned, or one side is shifted alone.",
+    "Shifting all positions changes the output: V is rotated, or one side is shifted alone.",
     needs=_NEEDS,
     names=("E-08", "P-34"),
     space=Space(positions=_SHIFTABLE, max_position=NEAR),
@@ -240,7 +240,7 @@ def weights_of_rotated(trial: Trial, case: Case) -> Finding:
     allowed = rules(trial, case.dtype)
     found = []
     for where in (m, m + step):
-        left, right = turn(trial, case, q, where), turn(trial, case, k, where)
+        left, right = rotate(trial, case, q, where), rotate(trial, case, k, where)
         got = np.einsum("bshd,bthd->bhst", left.y, right.y) / np.sqrt(case.head_dim)
         sides = (left.exact, right.exact)
         (a, ea), (b, eb) = (
@@ -252,6 +252,6 @@ def weights_of_rotated(trial: Trial, case: Case) -> Finding:
     (here, error, _), (there, other, call) = found
     exact = softmax(Bounded(here, error + other), everything, allowed)
     moved = softmax(Bounded(there, error + other), everything, allowed)
-    message = f"the attention weights of turned q and k change when all move by {step}"
+    message = f"the attention weights of rotated q and k change when all move by {step}"
     found_here = compare(moved.value, exact.value, exact.allowed, name="weights", message=message)
     return found_here.after(call)

@@ -67,7 +67,7 @@ def _beyond(got: Float, limit: Float, allowed: Float, name: str, message: str) -
 
 @check(
     "DEC-1.abel",
-    "The score exceeds the Abel bound: vectors are not turned, or their slow pairs turn fast.",
+    "The score exceeds the Abel bound: vectors are not rotated, or their slow pairs rotate fast.",
     names=("F-204", "P-42"),
     space=Space(positions=("arange", "ragged", "shuffled", "spread"), max_position=NEAR),
     general=True,

@@ -175,8 +175,8 @@ def _arguments(seen: Forms, a: Side, b: Side) -> None:
         _angle(seen, "derivation.arguments_at_equal_positions", product, angle, error)
     back = a.w * cmath.rect(1.0, -a.m * theta)
     _angle(seen, "derivation.theta_of", back, derivation.theta_of(a.z), a.error)
-    turned = derivation.wrap(cmath.phase(a.z) + a.m * theta)
-    _angle(seen, "derivation.wrap", a.w, turned, a.error)
+    rotated = derivation.wrap(cmath.phase(a.z) + a.m * theta)
+    _angle(seen, "derivation.wrap", a.w, rotated, a.error)
     own = a.w * a.z.conjugate()
     phi = derivation.phi(a.z, a.m, theta=theta)
     _angle(seen, "derivation.phi", own, phi, a.length * a.error)
@@ -186,8 +186,8 @@ def _arguments(seen: Forms, a: Side, b: Side) -> None:
     _angle(seen, "derivation.phi_progression", own, terms[a.m], a.length * a.error)
     shifted = derivation.phi_progression(a.m + 1, theta, phi_0=PHASE)
     phase = cmath.rect(1.0, PHASE)
-    for turned_back, term in ((own, shifted[a.m]), (back * a.z.conjugate(), shifted[0])):
-        _angle(seen, "derivation.phi_progression", turned_back * phase, term, a.length * a.error)
+    for rotated_back, term in ((own, shifted[a.m]), (back * a.z.conjugate(), shifted[0])):
+        _angle(seen, "derivation.phi_progression", rotated_back * phase, term, a.length * a.error)
     moved = derivation.f_with_phase(a.z, a.m, theta=theta, phi_0=PHASE)
     seen.add("derivation.f_with_phase", a.w * phase, moved, a.error)
 

@@ -109,7 +109,7 @@ def _products(
 
 @check(
     "FREQ-8.twice",
-    "The two members of a pair are turned by different angles: a table of the other layout.",
+    "The two members of a pair are rotated by different angles: a table of the other layout.",
     names=("F-018", "E-10", "P-17"),
     space=Space(values=("normal",), positions=("repeated",), min_dim=4),
 )
@@ -124,12 +124,12 @@ def twice(trial: Trial, case: Case) -> Finding:
     bound = rounding_allowed(
         x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
     )
-    turned = y[0, :, 0].astype(np.float64)
+    rotated = y[0, :, 0].astype(np.float64)
     off = np.linalg.norm(bound[0, :, 0], axis=-1)
     allowed = off[:, None] + off + off[:, None] * off + 2.0**-46
     message = "unit vectors do not stay orthonormal: a pair meets two different angles"
     return compare(
-        turned @ turned.T, np.eye(case.dim), allowed, name="R R^T", message=message
+        rotated @ rotated.T, np.eye(case.dim), allowed, name="R R^T", message=message
     ).after(call)
 
 

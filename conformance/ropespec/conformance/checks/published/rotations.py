@@ -26,7 +26,7 @@ _EMB = "apply_rotary_emb"
 
 
 def rope_exactly(x: NDArray[Any], allowed: Rules) -> Bounded:
-    """Turn x of shape (B, H, L, d) at positions 0..L-1, interleaved, base 10000, and bound it."""
+    """Rotate x of shape (B, H, L, d) at positions 0..L-1, interleaved, base 10000, and bound it."""
     rows = x.transpose(_HEADS_FIRST)
     positions = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int64), rows.shape[:2])
     exact = replace(Rotation.of(rows, positions, interleaved=True, base=BASE), dtype=allowed.dtype)
@@ -70,7 +70,7 @@ def _sides(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     every_dtype=True,
 )
 def rope(trial: Trial, case: Case) -> Finding:
-    """RoPE(q, k) turns (B, H, L, d) at positions 0..L-1, interleaved, base 10000."""
+    """RoPE(q, k) rotates (B, H, L, d) at positions 0..L-1, interleaved, base 10000."""
     sides = _sides(case)
     exact = [rope_exactly(x, rules(trial, case.dtype)) for x in sides]
     message = "RoPE(q, k) is not the interleaved rotation at positions 0..L-1, base 10000"
@@ -196,8 +196,8 @@ def as_rope(trial: Trial, case: Case) -> Finding:
     xq, xk = draw(case, case.shape, 0), draw(case, (b, s, h, d), 1)
     cos, sin = oracle.cos_sin(np.arange(s), d, BASE)
     table = (cos + 1j * sin).astype(np.complex128 if case.dtype == "float64" else np.complex64)
-    turned = [np.ascontiguousarray(x.transpose(_HEADS_FIRST)) for x in (xq, xk)]
-    reply, call = trial.call("RoPE", turned), Call("RoPE", tuple(turned))
+    heads_first = [np.ascontiguousarray(x.transpose(_HEADS_FIRST)) for x in (xq, xk)]
+    reply, call = trial.call("RoPE", heads_first), Call("RoPE", tuple(heads_first))
     if problem := answer(reply, call, dtypes=(case.dtype, case.dtype)):
         return problem
     allowed = rules(trial, case.dtype)

@@ -162,7 +162,7 @@ def freqs_cis(trial: Trial, case: Case) -> Finding:
 
 @check(
     "PUB-3.group",
-    "Rows do not multiply like turns: the angles are not whole multiples of one, or have a gain.",
+    "Rows do not multiply like rotations: angles are no whole multiples of one, or have a gain.",
     needs=(_CIS,),
     names=("P-37",),
     space=_SPACE,
@@ -313,7 +313,7 @@ def reshape_refused(trial: Trial, case: Case) -> Finding:
     space=Space(values=("normal", "ones"), positions=("arange", "repeated"), max_position=NEAR),
 )
 def cache(trial: Trial, case: Case) -> Finding:
-    """X * cos + turn(x) * sin is R_m x, with cos^2 + sin^2 = 1 and each angle listed twice."""
+    """X * cos + rotate_half(x) * sin is R_m x, cos^2 + sin^2 = 1, each angle is listed twice."""
     positions = case.make_positions()
     keywords = {"base": case.base}
     arrays = (positions, case.dim)
@@ -339,7 +339,7 @@ def cache(trial: Trial, case: Case) -> Finding:
     first, second = np.abs(x1) * ec + np.abs(x2) * es, np.abs(x2) * ec + np.abs(x1) * es
     extra = from_pairs(first, second, np.zeros_like(exact.tail), interleaved=case.interleaved)
     own = exact.allowed(trial.loosest(case.dtype), trial.machine)
-    message = "x * cos + turn(x) * sin with the cached cos and sin is not R_m x"
+    message = "x * cos + rotate_half(x) * sin with the cached cos and sin is not R_m x"
     return worst(circle, compare(y, made, own + extra, message=message).after(rotation))
 
 

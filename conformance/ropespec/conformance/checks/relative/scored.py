@@ -123,7 +123,7 @@ def _literal(
 
 @check(
     "REL-6.anchor-score",
-    "relative_score takes its offset as m - n, or turns the wrong side.",
+    "relative_score takes its offset as m - n, or rotates the wrong side.",
     needs=_NEEDS,
     names=("F-119", "F-120", "F-121", "E-04", "E-40", "E-41", "P-14"),
     space=Space(positions=("arange",), max_position=NEAR),
@@ -144,7 +144,7 @@ def anchor(trial: Trial, case: Case) -> Finding:
 
 @check(
     "REL-7.swap-score",
-    "relative_score is even in the offset, or turns with another sign when q and k change places.",
+    "relative_score is even in the offset, or changes sign when q and k change places.",
     needs=_NEEDS,
     names=("E-31", "P-15"),
 )

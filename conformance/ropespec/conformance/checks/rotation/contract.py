@@ -20,12 +20,12 @@ __all__: list[str] = []
 
 
 def a_tail(trial: Trial) -> str | None:
-    """Need components that do not turn."""
+    """Need components that do not rotate."""
     claimed = trial.profile.rotary_dim
     if "rotary_dim" in trial.keywords("apply_rotary"):
         return None if max(trial.profile.head_dims) > 2 else "no tail claimed"
     if claimed is None or claimed >= max(trial.profile.head_dims):
-        return "no tail claimed: all components turn"
+        return "no tail claimed: all components rotate"
     return None
 
 
@@ -51,7 +51,7 @@ def tail(trial: Trial, case: Case) -> Finding:
     index = tuple(int(i) for i in np.unravel_index(int(np.argmin(same)), same.shape))
     place = (*index[:-1], index[-1] + case.dim)
     return broken(
-        f"component {place[-1]} does not turn (rotary_dim {case.dim}) and must come back as it is",
+        f"component {place[-1]} is beyond rotary_dim {case.dim} and must come back as it is",
         where=f"y[{', '.join(map(str, place))}]",
         expected=float(before[index]),
         got=float(after[index]),

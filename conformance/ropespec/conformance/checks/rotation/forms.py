@@ -28,7 +28,7 @@ __all__: list[str] = []
 
 @check(
     "ROT-1.direction",
-    "The pair turns clockwise: the sign of sin is flipped, or the matrix is transposed.",
+    "The pair rotates clockwise: the sign of sin is flipped, or the matrix is transposed.",
     names=("F-072", "F-073", "F-074", "E-27", "P-31"),
     space=Space(positions=("repeated",), max_position=3),
 )
@@ -51,20 +51,20 @@ def direction(trial: Trial, case: Case) -> Finding:
         np.full(got.shape[:-1], np.sin(m)),
         allowed.sum(axis=-1),
         name="sin",
-        message="a unit vector does not turn counter-clockwise",
+        message="a unit vector does not rotate counter-clockwise",
     )
     return worst(aside, ahead).after(call)
 
 
 @check(
     "ROT-2.complex",
-    "The members of a pair are turned by different rules: it is no product with a complex number.",
+    "The members of a pair are rotated by different rules: it is no product with a complex number.",
     names=("F-062", "P-09"),
     space=Space(values=("normal", "ones")),
     general=True,
 )
 def as_complex(trial: Trial, case: Case) -> Finding:
-    """f(i x, m) = i f(x, m): the turn of a pair is a product with a complex number."""
+    """f(i x, m) = i f(x, m): the rotation of a pair is a product with a complex number."""
     positions = case.make_positions()
     x = case.make_x(positions)
     quarter = as_i(x, case)
@@ -322,12 +322,12 @@ def permutation(trial: Trial, case: Case) -> Finding:
 
 @check(
     "ROT-9.rows",
-    "All rows are turned by one position instead of each by its own.",
+    "All rows are rotated by one position instead of each by its own.",
     names=("F-150", "F-151", "E-14", "E-15", "P-29"),
     space=Space(min_seq=2, positions=("arange", "shuffled", "spread"), values=("normal", "ones")),
 )
 def rows(trial: Trial, case: Case) -> Finding:
-    """Row j turns by its own position: rows in reverse order give the result in reverse order."""
+    """Row j rotates by its own position: rows in reverse order give the result in reverse order."""
     positions = case.make_positions()
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)

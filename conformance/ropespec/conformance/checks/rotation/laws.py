@@ -86,9 +86,9 @@ def _twice(
     first: NDArray[np.int64],
     second: NDArray[np.int64],
 ) -> tuple[NDArray[np.floating], NDArray[np.float64]]:
-    """Turn by `first`, then by `second`: the result, and the length of the error allowed of it.
+    """Rotate by `first`, then by `second`: the result, and the length of the error allowed of it.
 
-    A turn keeps the length of the error that came before, so the two lengths add.
+    A rotation keeps the length of the error that came before, so the two lengths add.
     """
     middle = trial.rotate(case, x, first)
     middle = middle.astype(x.dtype)
@@ -126,7 +126,7 @@ def inverse(trial: Trial, case: Case) -> Finding:
 
 @check(
     "ROT-13.composition",
-    "Turning by a and then by b is not turning by a+b.",
+    "Rotating by a and then by b is not rotating by a+b.",
     names=("F-155", "F-159", "P-19"),
     space=Space(positions=("arange", "ragged", "repeated")),
 )
@@ -138,7 +138,7 @@ def composition(trial: Trial, case: Case) -> Finding:
     x = case.make_x(a)
     y, allowed = _twice(trial, case, x, a, b)
     once = trial.rotate(case, x, a + b)
-    message = "turning by a, then by b, is not turning by a+b"
+    message = "rotating by a, then by b, is not rotating by a+b"
     allowed = allowed + trial.length_allowed(case, x, a + b)
     return _apart(y, once, allowed, message).after(called(case, x, a + b))
 

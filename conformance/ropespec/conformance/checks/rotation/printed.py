@@ -194,7 +194,7 @@ def permutation(trial: Trial, case: Case) -> Finding:
 
 def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
     layout = "interleaved" if interleaved else "half-split"
-    turned = "interleaved" if interleaved else "half"
+    rotated = "interleaved" if interleaved else "half"
 
     @printed(
         id_,
@@ -209,8 +209,8 @@ def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
         found = beside(trial, case, x, positions)
         base = based(case.base)
         wide = x.astype(np.float64)
-        companion = getattr(rotation, f"rotate_half_{turned}")
-        listed = getattr(frequencies, f"duplicate_{turned}")
+        companion = getattr(rotation, f"rotate_half_{rotated}")
+        listed = getattr(frequencies, f"duplicate_{rotated}")
         cos, sin = (
             listed(part)[..., np.newaxis, :]
             for part in frequencies.cos_sin(positions, case.dim, **base)
@@ -219,7 +219,7 @@ def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
         seen = Forms("a rotated vector", found.call)
         allowed = found.exact.allowed
         seen.add(
-            f"rotation.rotate_half_{turned}",
+            f"rotation.rotate_half_{rotated}",
             found.y[..., : case.dim],
             part * cos + companion(part) * sin,
             allowed[..., : case.dim],

@@ -101,7 +101,7 @@ def _as_plain(
 
 @check(
     "ROT-20.tail",
-    "The gradient of the components that do not turn is lost, or is no longer the cotangent.",
+    "The gradient of the components that do not rotate is lost, or is no longer the cotangent.",
     space=Space(values=("normal",), partial=True, min_dim=4),
     applies=lambda trial: has_gradient(trial) or _no_tail(trial),
     share=0.3,
@@ -114,7 +114,7 @@ def tail(trial: Trial, case: Case) -> Finding:
     got = trial.rotate_vjp(case, x, positions, cotangent)
     call = called(case, x, positions)
     exact = cotangent[..., case.dim :].astype(np.float64)
-    message = f"the gradient of what does not turn (rotary_dim {case.dim}) is not the cotangent"
+    message = f"the gradient of what does not rotate (rotary_dim {case.dim}) is not the cotangent"
     return compare(got[..., case.dim :], exact, 0.0, name="gradient", message=message).after(call)
 
 
@@ -122,8 +122,8 @@ def _no_tail(trial: Trial) -> str | None:
     claimed = trial.profile
     if "rotary_dim" in trial.keywords("apply_rotary"):
         return None if max(claimed.head_dims) > 2 else "no tail claimed"
-    turns = claimed.rotary_dim is None or claimed.rotary_dim >= max(claimed.head_dims)
-    return "no tail claimed: all components turn" if turns else None
+    whole = claimed.rotary_dim is None or claimed.rotary_dim >= max(claimed.head_dims)
+    return "no tail claimed: all components rotate" if whole else None
 
 
 @check(
