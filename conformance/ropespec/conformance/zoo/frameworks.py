@@ -44,11 +44,11 @@ def _right(
 
 
 _wrong("detached", "G3", "The result is detached: no gradient reaches x.", *GRADIENT)
-_wrong("backward_not_conjugated", "G1", "The backward pass turns forward.", *GRADIENT)
+_wrong("backward_not_conjugated", "G1", "The backward pass rotates forward.", *GRADIENT)
 _wrong(
     "tail_gradient_of_one",
     "G2",
-    "The gradient of the components that do not turn is 1.",
+    "The gradient of the components that do not rotate is 1.",
     *GRADIENT,
     "ROT-20.tail",
     rotary_dim=8,
@@ -79,7 +79,7 @@ _wrong(
     dtypes=("float16", "bfloat16"),
 )
 _wrong("jax_stopped_gradient", "G3", "The gradient is stopped.", *GRADIENT)
-_wrong("jax_not_conjugated", "G1", "The backward pass turns forward.", *GRADIENT)
+_wrong("jax_not_conjugated", "G1", "The backward pass rotates forward.", *GRADIENT)
 _wrong(
     "jax_first_positions_baked",
     "C1",
@@ -125,7 +125,7 @@ _CLAIMED = "torch_claimed"
 _wrong(
     "torch_jvp_backwards",
     "tangent wrong",
-    "In forward mode the tangent turns by -m.",
+    "In forward mode the tangent rotates by -m.",
     "ROT-24.jvp",
     module=_TORCH,
 )
@@ -168,7 +168,7 @@ _wrong(
 _wrong(
     "torch_tables_not_conjugated",
     "gradient by tables",
-    "By tables given, the backward pass turns forward.",
+    "By tables given, the backward pass rotates forward.",
     "ROT-22.gradient",
     module=_TORCH,
 )
@@ -182,28 +182,28 @@ _wrong(
 _wrong(
     "torch_tables_of_the_latest_call",
     "tables of another call",
-    "The step back turns by the positions of the latest call.",
+    "The step back rotates by the positions of the latest call.",
     "ROT-20.two-calls",
     module=_CALLS,
 )
 _wrong(
     "torch_turns_the_cotangent_itself",
     "cotangent overwritten",
-    "The cotangent is turned in place.",
+    "The cotangent is rotated in place.",
     "ROT-20.unwritten",
     module=_CALLS,
 )
 _wrong(
     "torch_gradient_of_row_0",
     "gradient of one row",
-    "The gradient of all rows is turned by the positions of row 0.",
+    "The gradient of all rows is rotated by the positions of row 0.",
     *GRADIENT,
     module=_CALLS,
 )
 _wrong(
     "jax_jvp_backwards",
     "G1",
-    "The tangent turns by -m, and so the cotangent by +m.",
+    "The tangent rotates by -m, and so the cotangent by +m.",
     "ROT-24.jvp",
     *GRADIENT,
     module=_JAX,
