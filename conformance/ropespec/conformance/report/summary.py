@@ -86,7 +86,7 @@ def print_report(
         page.print()
         return
     page.add()
-    for line in (_checked_as(verdict), *kept_lines(verdict)):
+    for line in (_checked_as(verdict), *kept_lines(verdict.lacks, verdict.stragglers)):
         page.add(line, hang=2, style="dim")
     page.print()
     _everything(console, verdict)
@@ -328,7 +328,8 @@ def _consequences(vague: Sequence[CheckResult]) -> str:
 
 
 def _closing(page: Page, verdict: Verdict) -> list[Text]:
-    lines = ["", _checked_as(verdict), *left_out(verdict.checks), *kept_lines(verdict), MORE]
+    kept = kept_lines(verdict.lacks, verdict.stragglers)
+    lines = ["", _checked_as(verdict), *left_out(verdict.checks), *kept, MORE]
     return [part for line in lines for part in page.wrapped(line, hang=2, style="dim")]
 
 
