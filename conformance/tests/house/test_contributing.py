@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
-FOLDERS = ("spec", "reference", "backends", "conformance")
+FOLDERS = ("spec", "reference", "backends", "conformance", "bench")
 MOST_LINES, MOST_OF_A_FUNCTION = 300, 40
 
 

@@ -13,6 +13,7 @@ FOLDERS = {
     "reference": ("spec",),
     "backends": ("spec",),
     "conformance": ("spec", "reference", "backends"),
+    "bench": ("spec", "reference", "backends", "conformance"),
 }
 FRAMEWORKS = ("torch", "jax", "cupy", "mlx")
 DRAWING = re.search(
@@ -124,7 +125,7 @@ def loads(texts):
         f"{module} loads {name}"
         for module, text in texts.items()
         for name in sorted(eager(text))
-        if not re.search(rf"(^|[._]){name}([._]|$)|\.benchmark\.subjects\.", module)
+        if not re.search(rf"(^|[._]){name}([._]|$)|^ropespec\.bench\.", module)
     ]
 
 

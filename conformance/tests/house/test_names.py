@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -87,7 +88,7 @@ def test_what_begins_with_an_underscore_stays_in_its_module():
     """Nobody else may rely on it."""
     files = [
         file
-        for name in ("spec", "reference", "backends", "conformance")
+        for name in ("spec", "reference", "backends", "conformance", "bench")
         for file in (ROOT / name / "ropespec").rglob("*.py")
     ]
 
@@ -113,3 +114,12 @@ def test_an_id_that_is_put_together_or_stands_twice_is_seen():
 
     assert unprinted(["ROT-6.value", "ROT-6.pairing"], texts) == ["ROT-6.value", "ROT-6.pairing"]
     assert unprinted(["ROT-6.pairing"], texts[:2]) == []
+
+
+def test_what_measures_is_not_installed():
+    """A wheel has the four folders, and no contender of theirs."""
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    folders = [Path(one).parent.name for one in built["build"]["targets"]["wheel"]["packages"]]
+
+    assert folders == ["spec", "reference", "backends", "conformance"]
+    assert [*folders, "bench"] == built["build"]["dev-mode-dirs"]
