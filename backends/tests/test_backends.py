@@ -1,4 +1,4 @@
-"""The backends, by the suite itself; `.ci/run` runs it by its command instead, as users do."""
+"""The backends, by the suite itself."""
 
 from ropespec.conformance import conformance_tests
 
