@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ropespec.conformance.frameworks import BUILTIN
 from ropespec.conformance.subject.session import load
-from ropespec.conformance.subject.target import BUILTIN, Target, TargetUnusable, parse
+from ropespec.conformance.subject.target import Target, TargetUnusable, parse
 
 SUBJECTS = Path(__file__).parent / "subjects"
 FORMS = "a target is numpy, torch, jax, cupy, package.module:attribute or path/to/file.py:attribute"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ropespec import reference
+from ropespec.conformance.frameworks.worker import framework_named
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.subject.frameworks import framework_named
 from ropespec.conformance.subject.into import KINDS, place
 from ropespec.conformance.subject.session import NotPossible, Session, SubjectError, load
 

@@ -18,7 +18,8 @@ from ropespec.conformance.cli.options import (
 )
 from ropespec.conformance.cli.output import NARROW, Destination, console, deliver, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, UNDECIDED, UNUSABLE, Unusable
-from ropespec.conformance.profile import ARRAYS, WAIVERS, ProfileError
+from ropespec.conformance.frameworks import BUILTIN
+from ropespec.conformance.profile import WAIVERS, ProfileError
 from ropespec.conformance.report.document import document, documents
 from ropespec.conformance.report.progress import Progress
 from ropespec.conformance.report.proof import proved
@@ -126,8 +127,8 @@ def _status(verdicts: Sequence[Verdict]) -> int:
 
 def _check_all(request: _Request, destination: Destination | None) -> int:
     """Check every backend that can run here; those that cannot are neither passed nor failed."""
-    not_run = {name: reason for name in ARRAYS if (reason := _missing(name))}
-    verdicts = [_judge(name, request) for name in ARRAYS if name not in not_run]
+    not_run = {name: reason for name in BUILTIN if (reason := _missing(name))}
+    verdicts = [_judge(name, request) for name in BUILTIN if name not in not_run]
 
     def show(screen: Console) -> None:
         for verdict in verdicts:

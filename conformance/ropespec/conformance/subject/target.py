@@ -6,16 +6,12 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from ropespec.conformance.frameworks import BUILTIN
 from ropespec.conformance.subject.errors import TargetUnusable
 
-__all__ = ["BUILTIN", "Target", "current_folder", "did_you_mean", "parse"]
+__all__ = ["Target", "current_folder", "did_you_mean", "parse"]
 
-BUILTIN = ("numpy", "torch", "jax", "cupy")
-"""Targets that name a backend of this project."""
-
-_FORMS = (
-    "a target is numpy, torch, jax, cupy, package.module:attribute or path/to/file.py:attribute"
-)
+_FORMS = f"a target is {', '.join(BUILTIN)}, package.module:attribute or path/to/file.py:attribute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +52,8 @@ def parse(text: str, folder: Path) -> Target:
     Parameters
     ----------
     text : str
-        `numpy`, `torch`, `jax` or `cupy`; `package.module:attribute`; `path/to/file.py:attribute`.
-        The attribute may be dotted, or missing for the module itself.
+        One of `BUILTIN`, `package.module:attribute` or `path/to/file.py:attribute`. The attribute
+        may be dotted, or missing for the module itself.
     folder : Path
         What relative paths start from.
 
