@@ -159,7 +159,7 @@ class _FirstCall:
             told["--shared-positions"] = "if positions are one vector (sequence,)"
         told["--head-dim, --dtype"] = "if it takes few of them"
         for name in ARRAYS:
-            if profile.array == DEFAULT != name and name in self.session.environment:
+            if name not in (DEFAULT, profile.array) and name in self.session.environment:
                 told[f"--array {name}"] = f"if it takes arrays of {name}"
         called = f"It was called with axes {profile.axes} and arrays of {profile.array}."
         lines = [f"  {option:<20} {when}" for option, when in told.items()]

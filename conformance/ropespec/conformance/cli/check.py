@@ -12,6 +12,7 @@ from rich.text import Text
 from ropespec.conformance.cli.given import given, given_options
 from ropespec.conformance.cli.options import (
     deadline_option,
+    naming_backends,
     profile_options,
     require_target,
     timeout_option,
@@ -67,6 +68,7 @@ class _Request:
 @click.option("--verbose", is_flag=True, help="Print every clause, and every failure in full.")
 @timeout_option
 @deadline_option
+@naming_backends
 def check_command(  # one parameter per option that is no claim
     *,
     target: str | None,
@@ -81,7 +83,7 @@ def check_command(  # one parameter per option that is no claim
 ) -> int:
     """Check an implementation of RoPE, clause by clause.
 
-    TARGET is numpy, torch, jax or cupy (the built-in backends), package.module:attribute or
+    TARGET is BACKENDS (the built-in backends), package.module:attribute or
     path/to/file.py:attribute: a function f(x, positions) that returns x rotated, or a module or
     an object that offers more of the API. Without TARGET every built-in backend is checked.
 

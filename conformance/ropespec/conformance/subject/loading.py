@@ -20,7 +20,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ropespec.conformance.frameworks import BUILTIN, FRAMEWORKS
-from ropespec.conformance.frameworks.worker import shadowed
+from ropespec.conformance.frameworks.worker import absent, shadowed
 from ropespec.conformance.subject import checked
 from ropespec.conformance.subject.binding import PLAIN, Binding, binding_of, parameters_of
 from ropespec.conformance.subject.errors import TargetUnusable
@@ -178,7 +178,7 @@ def _missing(error: ModuleNotFoundError, target: Target) -> str:
         return f"no module named {name!r}{did_you_mean(name, known)}"
     for room in FRAMEWORKS.values():
         if name in (room.name, room.module) and room.extra:
-            return room.not_installed
+            return absent(room)
     return (
         f"{target.place} needs the module {name!r}, which is not installed{_where(error, target)}"
     )

@@ -6,7 +6,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from ropespec.conformance.frameworks import BUILTIN
+from ropespec.conformance.frameworks import ARRAYS, BUILTIN
 from ropespec.conformance.subject.errors import TargetUnusable
 
 __all__ = ["Target", "current_folder", "did_you_mean", "parse"]
@@ -62,6 +62,8 @@ def parse(text: str, folder: Path) -> Target:
     TargetUnusable
         If it has another form, or names a file that is not there or cannot be opened.
     """
+    if text in ARRAYS and text not in BUILTIN:
+        raise TargetUnusable(f"there is no backend in {text} here; {_FORMS}")
     if text in BUILTIN:
         return Target(text, f"ropespec.backends.{text}", "", "")
     place, colon, attribute = text.rpartition(":")

@@ -4,11 +4,11 @@ import functools
 import importlib
 import sys
 
-from ropespec.conformance.frameworks import FRAMEWORKS
+from ropespec.conformance.frameworks import FRAMEWORKS, Framework
 from ropespec.conformance.frameworks.worker.base import Arrays
 from ropespec.conformance.subject.errors import TargetUnusable
 
-__all__ = ["arrays_of", "framework_named", "framework_of", "import_framework", "shadowed"]
+__all__ = ["absent", "arrays_of", "framework_named", "framework_of", "import_framework", "shadowed"]
 
 
 @functools.cache
@@ -51,14 +51,18 @@ def import_framework(name: str) -> None:
     except ModuleNotFoundError as error:
         if error.name not in (name, room.module):
             raise
-        module = None
-    package = sys.modules.get(name)
+        raise TargetUnusable(absent(room)) from None
     # Each of them is a package that says which version it is.
-    if module is not None and hasattr(package, "__path__") and hasattr(module, "__version__"):
-        return
+    if not (hasattr(sys.modules[name], "__path__") and hasattr(module, "__version__")):
+        raise TargetUnusable(absent(room))
+
+
+def absent(room: Framework) -> str:
+    """Return the line that says why a framework is not found."""
+    package = sys.modules.get(room.name)
     if package is None:
-        raise TargetUnusable(room.not_installed)
-    raise TargetUnusable(shadowed(name, package.__file__ or next(iter(package.__path__))))
+        return room.not_installed
+    return shadowed(room.name, package.__file__ or next(iter(package.__path__)))
 
 
 def framework_named(name: str, device: str | None) -> Arrays:
@@ -79,7 +83,7 @@ def framework_named(name: str, device: str | None) -> Arrays:
 
 
 def shadowed(name: str, file: str) -> str:
-    """Return the line that says why a framework is not found."""
+    """Return the line that says what stands in the way of a framework."""
     return f"{file} shadows the package {name}: rename it"
 
 
