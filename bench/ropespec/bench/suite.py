@@ -175,6 +175,7 @@ def main(*, subject: tuple[str, ...], with_zoo: bool, file: str | None) -> None:
         speeds.append(measure(name, builtin_profile(name)))
     console.print(_table(speeds))
     entries = [one for one in zoo() if isinstance(one, Wrong)] if with_zoo else []
+    entries = [one for one in entries if not one.profile.framework.unavailable()]
     first = _over(entries, lambda name: error.print(f"first failure of {name}"))
     if first:
         console.print(f"first failure: median {statistics.median(first.values()):.1f} s, ", end="")

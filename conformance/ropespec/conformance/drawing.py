@@ -38,9 +38,10 @@ def cases(
     dtypes = [one for one in profile.dtypes if space.dtypes is None or one in space.dtypes]
     layouts = [one for one in profile.layouts if space.layouts is None or one in space.layouts]
     parts: st.SearchStrategy[int | None] = st.just(None)
+    compiles = profile.framework.compiles
     if "rotary_dim" in keywords and space.partial:
-        parts = st.sampled_from((0, 2)) if profile.array == "jax" else st.integers(0, 3)
-    elif "rotary_dim" in keywords and profile.array != "jax":  # which pays for every new width
+        parts = st.sampled_from((0, 2)) if compiles else st.integers(0, 3)
+    elif "rotary_dim" in keywords and not compiles:  # every new width
         parts = st.one_of(st.none(), st.integers(0, 3))
     # Built once: Hypothesis takes longer to make a strategy than to draw from it.
     return _drawn(
@@ -95,7 +96,7 @@ def _shapes(
     one_row = profile.axes == "shd"
     least = (1 if one_row else space.min_batch, space.min_seq, space.min_heads)
     most = profile.max_tokens
-    if profile.array == "jax":
+    if profile.framework.compiles:
         pool = _pool(profile.head_dims, one_row=one_row)
         fits = [
             shape

@@ -265,7 +265,7 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
         return _result(item, Status.SKIP, message=reason)
     search = Search(trial.effort, consequence=item.general, patient=plan.full)
     keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
-    compiled = trial.profile.array == "jax"
+    compiled = trial.profile.framework.compiles
     rotates = item.needs[:1] == ("apply_rotary",)
     few = EXAMPLES_COMPILED if rotates else EXAMPLES_COMPILED // 2
     each = few if compiled else EXAMPLES

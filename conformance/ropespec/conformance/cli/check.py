@@ -12,13 +12,15 @@ from rich.text import Text
 from ropespec.conformance.cli.given import given, given_options
 from ropespec.conformance.cli.options import (
     deadline_option,
+    naming_backends,
     profile_options,
     require_target,
     timeout_option,
 )
 from ropespec.conformance.cli.output import NARROW, Destination, console, deliver, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, UNDECIDED, UNUSABLE, Unusable
-from ropespec.conformance.profile import ARRAYS, WAIVERS, ProfileError
+from ropespec.conformance.frameworks import BUILTIN
+from ropespec.conformance.profile import WAIVERS, ProfileError
 from ropespec.conformance.report.document import document, documents
 from ropespec.conformance.report.progress import Progress
 from ropespec.conformance.report.proof import proved
@@ -66,6 +68,7 @@ class _Request:
 @click.option("--verbose", is_flag=True, help="Print every clause, and every failure in full.")
 @timeout_option
 @deadline_option
+@naming_backends
 def check_command(  # one parameter per option that is no claim
     *,
     target: str | None,
@@ -80,7 +83,7 @@ def check_command(  # one parameter per option that is no claim
 ) -> int:
     """Check an implementation of RoPE, clause by clause.
 
-    TARGET is numpy, torch, jax or cupy (the built-in backends), package.module:attribute or
+    TARGET is BACKENDS (the built-in backends), package.module:attribute or
     path/to/file.py:attribute: a function f(x, positions) that returns x rotated, or a module or
     an object that offers more of the API. Without TARGET every built-in backend is checked.
 
@@ -126,8 +129,8 @@ def _status(verdicts: Sequence[Verdict]) -> int:
 
 def _check_all(request: _Request, destination: Destination | None) -> int:
     """Check every backend that can run here; those that cannot are neither passed nor failed."""
-    not_run = {name: reason for name in ARRAYS if (reason := _missing(name))}
-    verdicts = [_judge(name, request) for name in ARRAYS if name not in not_run]
+    not_run = {name: reason for name in BUILTIN if (reason := _missing(name))}
+    verdicts = [_judge(name, request) for name in BUILTIN if name not in not_run]
 
     def show(screen: Console) -> None:
         for verdict in verdicts:

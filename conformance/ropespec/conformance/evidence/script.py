@@ -14,12 +14,12 @@ from ropespec.conformance.evidence.source import (
     ORDERS,
     Argument,
     argument,
-    as_float64,
     imports,
     passed,
     subject_source,
 )
 from ropespec.conformance.evidence.tape import Asked
+from ropespec.conformance.frameworks import Framework
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.layout import to_subject
@@ -58,6 +58,11 @@ class Setting:
     target: str
     profile: Profile
     binding: Binding = PLAIN
+
+    @property
+    def room(self) -> Framework:
+        """What is known of its framework."""
+        return self.profile.framework
 
     def begin(self, *asked: Asked) -> Lines:
         """Write the imports, and the lines that find the functions that are called."""
@@ -155,7 +160,7 @@ def gradient_script(setting: Setting, asked: Asked, where: Sequence[int], *, own
     Parameters
     ----------
     setting : Setting
-        The subject, of torch or JAX.
+        The subject, of a framework that has gradients.
     asked : Asked
         The rotation; its `extra` is the cotangent c.
     where : sequence of int
@@ -178,18 +183,13 @@ def gradient_script(setting: Setting, asked: Asked, where: Sequence[int], *, own
     rest = [_positions(setting, asked, names[1])[1], *_keywords(asked.keywords)]
     if own:
         lines.append(f"y = {setting.call(own, [c, *rest])}")
-    elif setting.profile.array == "torch":
-        lines += [
-            f"leaf = {x}.requires_grad_()",
-            f"{setting.call(asked.function, ['leaf', *rest])}.backward({c})",
-            "y = leaf.grad",
-        ]
     else:
-        lines += [
-            f"y, pull = jax.vjp(lambda x: {setting.call(asked.function, ['x', *rest])}, {x})",
-            f"(y,) = pull({c})",
-        ]
-    lines.append(f"got = {as_float64('y', setting.profile)}{back}")
+
+        def call(word: str) -> str:
+            return setting.call(asked.function, [word, *rest])
+
+        lines += setting.room.gradient(call, x, c)
+    lines.append(f"got = {setting.room.as_float64('y')}{back}")
     return _text(lines, _element("gradient", "expected[at]", "got[at]", where))
 
 
@@ -220,7 +220,7 @@ def into_script(
     if expected is None:
         said = '"out" if y is out else "another array"'
         return _text(lines, f'print("result: expected out got", {said})')
-    lines.append(f"got = {as_float64('out', setting.profile)}")
+    lines.append(f"got = {setting.room.as_float64('out')}")
     return _text(lines, _element("out", _literal(expected), "got[at]", where))
 
 
@@ -251,10 +251,10 @@ def call_script(
     one = f"[{item}]" if len(asked.reply.values) > 1 else ""
     lines.append(f"y = {call}{one}")
     if part:
-        lines.append(f"y = {_host('y', setting.profile)}{part}")
+        lines.append(f"y = {setting.room.host('y')}{part}")
         lines.append("got = y.astype(np.float64)")
     else:
-        lines.append(f"got = {as_float64('y', setting.profile)}")
+        lines.append(f"got = {setting.room.as_float64('y')}")
     return _text(lines, _element(asked.function, _literal(expected), "got[at]", where))
 
 
@@ -278,7 +278,7 @@ def property_script(setting: Setting, asked: Asked, about: str, which: int = 0) 
         lines.append(f"given = {arguments[which]}")
         arguments[which] = "given"
     if about == "written":
-        lines.append(f"before = {as_float64('given', setting.profile)}.copy()")
+        lines.append(f"before = {setting.room.as_float64('given')}.copy()")
     call = setting.call(asked.function, arguments)
     lines.append(f"y = {call}")
     if about == "reused":
@@ -289,7 +289,7 @@ def property_script(setting: Setting, asked: Asked, about: str, which: int = 0) 
 PROPERTIES: Mapping[str, str] = {
     "results": 'print("results: expected 1 got", len(y))',
     "type": 'print("type: expected {type} got", type(y).__name__)',
-    "dtype": 'print("dtype: expected {dtype} got", str(y.dtype).removeprefix("torch."))',
+    "dtype": 'print("dtype: expected {dtype} got", str(y.dtype).split(".")[-1])',
     "shape": 'print("shape: expected {shape} got", tuple(y.shape))',
     "written": "same = before.tobytes() == {given}.tobytes()\n"
     'print("{name} after the call: expected as before got", "as before" if same else "changed")',
@@ -317,26 +317,20 @@ def _arguments(setting: Setting, asked: Asked) -> tuple[Lines, list[str]]:
 
 
 def _facts(setting: Setting, asked: Asked, which: int) -> dict[str, str]:
-    kinds = {"numpy": "ndarray", "torch": "Tensor", "jax": "ArrayImpl", "cupy": "ndarray"}
     x = asked.arrays[0]
     shape = x.shape if isinstance(x, np.ndarray) else ()
     names: tuple[str, ...] = ("x", "cos", "sin")
     if asked.do == "rotate":
         shape = to_subject(x, setting.profile).shape
         names = ("x", "positions")
-    overlap = "np.shares_memory({}, {})"
-    if setting.profile.array == "torch":
-        overlap = "{}.untyped_storage().data_ptr() == {}.untyped_storage().data_ptr()"
-    elif setting.profile.array == "cupy":
-        overlap = "{}.data.mem.ptr == {}.data.mem.ptr"
     return {
         "name": names[which],
-        "type": kinds[setting.profile.array],
+        "type": setting.room.shown,
         "dtype": x.dtype.name if isinstance(x, np.ndarray) else "",
         "shape": str(tuple(int(n) for n in shape)),
-        "given": as_float64("given", setting.profile),
-        "overlap": overlap.format("y", "given"),
-        "again": overlap.format("y", "z"),
+        "given": setting.room.as_float64("given"),
+        "overlap": setting.room.overlap.format("y", "given"),
+        "again": setting.room.overlap.format("y", "z"),
     }
 
 
@@ -402,9 +396,10 @@ def _formula(setting: Setting, asked: Asked, names: tuple[str, str] = ("x", "pos
 def _result(setting: Setting, asked: Asked, call: str) -> Lines:
     """Write the call of a rotation, and its result in the axes of x."""
     back = ORDERS[setting.profile.axes][1]
-    unrecorded = asked.do == "unrecorded"
-    lines = ["with torch.no_grad():", f"    y = {call}"] if unrecorded else [f"y = {call}"]
-    return [*lines, f"got = {as_float64('y', setting.profile)}{back}"]
+    lines = [f"y = {call}"]
+    if asked.do == "unrecorded":
+        lines = [f"with {setting.room.unrecorded}():", f"    y = {call}"]
+    return [*lines, f"got = {setting.room.as_float64('y')}{back}"]
 
 
 def _whole(asked: Asked) -> Lines:
@@ -420,16 +415,6 @@ def _element(name: str, expected: str, got: str, where: Sequence[int]) -> str:
 
 def _literal(value: float) -> str:
     return repr(value) if np.isfinite(value) else f'float("{value}")'
-
-
-def _host(source: str, profile: Profile) -> str:
-    match profile.array:
-        case "torch":
-            return f"{source}.detach().cpu().resolve_conj().numpy()"
-        case "cupy":
-            return f"cp.asnumpy({source})"
-        case _:
-            return f"np.asarray({source})"
 
 
 def _text(lines: Lines, last: str) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from ropespec.conformance.evidence.literal import array_source, holds_bfloat16
-from ropespec.conformance.profile import ARRAYS, Profile
+from ropespec.conformance.frameworks import ARRAYS, BUILTIN
+from ropespec.conformance.profile import Profile
 
-__all__ = ["ORDERS", "Argument", "argument", "as_float64", "imports", "passed", "subject_source"]
+__all__ = ["ORDERS", "Argument", "argument", "imports", "passed", "subject_source"]
 
 # The axes of x that make up the subject's order out of (batch, sequence, heads, head_dim), and
 # those that lead back.
@@ -23,7 +24,6 @@ ORDERS = {
     "sbhd": (".transpose(1, 0, 2, 3)", ".transpose(1, 0, 2, 3)"),
     "shd": ("[0]", "[None]"),
 }
-INT32_MAX = 2**31 - 1
 
 Argument = tuple[list[str], str]
 """The lines before a call, and the expression that stands in it."""
@@ -32,24 +32,16 @@ Argument = tuple[list[str], str]
 def imports(target: str, profile: Profile, arrays: Iterable[Any]) -> list[str]:
     """Write the imports of a script that hands these arrays to a subject."""
     held = [array for array in arrays if isinstance(array, np.ndarray)]
-    lines = [] if target in ARRAYS else [f"import {'runpy, ' if _by_path(target) else ''}sys"]
-    lines.append("import numpy as np")
-    if profile.array in ("numpy", "cupy") and any(map(holds_bfloat16, held)):
-        lines.append("import ml_dtypes")
-    lines += {
-        "numpy": [],
-        "cupy": ["import cupy as cp"],
-        "torch": ["import torch"],
-        "jax": ["import jax, jax.numpy as jnp"],
-    }[profile.array]
-    if profile.array == "jax" and any(one.dtype.name in ("float64", "complex128") for one in held):
-        lines.append('jax.config.update("jax_enable_x64", True)')
-    return lines
+    lines = [] if target in BUILTIN else [f"import {'runpy, ' if _by_path(target) else ''}sys"]
+    half = any(map(holds_bfloat16, held))
+    wide = any(one.dtype.name in ("float64", "complex128") for one in held)
+    more = profile.framework.imports(half=half, wide=wide, device=profile.device)
+    return [*lines, "import numpy as np", *more]
 
 
 def subject_source(target: str, function: str) -> list[str]:
     """Write the lines that find a function of a subject and give it its name."""
-    if target in ARRAYS:
+    if target in BUILTIN:
         return [f"from ropespec.backends.{target} import {function}"]
     place, attribute = _parts(target)
     first, _, rest = attribute.partition(".")
@@ -80,7 +72,7 @@ def _parts(target: str) -> tuple[str, str]:
 
 def _by_path(target: str) -> bool:
     """Whether a target is a file whose name is that of another module, or of none."""
-    if target in ARRAYS:
+    if target in BUILTIN:
         return False
     path = Path(_parts(target)[0])
     known = {*sys.stdlib_module_names, *ARRAYS, "ropespec"}
@@ -117,8 +109,9 @@ def argument(name: str, array: Any, profile: Profile, *, strided: bool = False) 
     """
     if not isinstance(array, np.ndarray):
         return [], repr(array)
-    if not strided or profile.array == "jax" or array.ndim == 0:
-        return [], _converted(name, array, profile)
+    converted, device = profile.framework.converted, profile.device
+    if not strided or not profile.framework.has_strides or array.ndim == 0:
+        return [], converted(name, array, device)
     swap = ".swapaxes(-3, -2)" if array.ndim >= 3 else ""
     buffer = f"wide_{name.partition('[')[0].partition('.')[0]}"
     gap = "1" if array.dtype.kind in "iu" else "np.nan"
@@ -126,44 +119,7 @@ def argument(name: str, array: Any, profile: Profile, *, strided: bool = False) 
         f"{buffer} = np.repeat({name}{swap}, 2, axis=-1)  # a view of every other one",
         f"{buffer}[..., 1::2] = {gap}",
     ]
-    return lines, f"{_converted(buffer, array, profile)}[..., ::2]{swap}"
-
-
-def _converted(source: str, array: np.ndarray[Any, Any], profile: Profile) -> str:
-    """Write the conversion of a NumPy array to one of the subject."""
-    half = holds_bfloat16(array)
-    on = profile.device
-    match profile.array:
-        case "torch":
-            moved = f".to({on!r})" if on else ""
-            kind = ".to(torch.bfloat16)" if half else ".clone()"
-            return f"torch.from_numpy({_in_order(source)}){kind}{moved}"
-        case "jax":
-            if array.dtype.kind in "iu" and array.size and abs(array).max() > INT32_MAX:
-                return source
-            return f"jnp.asarray({source}{', dtype=jnp.bfloat16' if half else ''})"
-        case "cupy":
-            kind = ".astype(ml_dtypes.bfloat16)" if half else ""
-            return f"cp.asarray({_in_order(source)}{kind})"
-        case _:
-            return f"{_in_order(source)}.astype(ml_dtypes.bfloat16)" if half else f"{source}.copy()"
-
-
-def _in_order(source: str) -> str:
-    """Write that an array lies in memory in the order of its axes."""
-    reordered = ".transpose" in source or ".swapaxes" in source
-    return f"np.ascontiguousarray({source})" if reordered else source
-
-
-def as_float64(source: str, profile: Profile) -> str:
-    """Write the conversion of a result of the subject to a float64 array of NumPy."""
-    match profile.array:
-        case "torch":
-            return f"{source}.detach().cpu().to(torch.float64).numpy()"
-        case "cupy":
-            return f"cp.asnumpy({source}).astype(np.float64)"
-        case _:
-            return f"np.asarray({source}).astype(np.float64)"
+    return lines, f"{converted(buffer, array, device)}[..., ::2]{swap}"
 
 
 def passed(

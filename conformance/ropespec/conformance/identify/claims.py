@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ropespec.conformance.frameworks import FRAMEWORKS
 from ropespec.conformance.identify.facts import Diagnosis, Name
 from ropespec.conformance.identify.view import Rule, View, named
 
@@ -39,7 +40,7 @@ _HALF_GRIDS: dict[str, _Told] = {
 def digits(view: View) -> Iterator[Diagnosis]:
     """Positions, frequencies, angles, tables or products in too few bits."""
     kind, dtype, *_ = view.value(Name.ANGLES) or ("exact", "")
-    if (kind, dtype, view.found.array) == ("angles", "bfloat16", "torch"):
+    if (kind, dtype) == ("angles", "bfloat16") and FRAMEWORKS[view.found.array].autocasts:
         # Autocast does this to an einsum of float32 factors, and so does a careless cast.
         yield named("D5", 0.5, f"angles are {dtype} numbers")
         yield named("D3", 0.5, f"angles are {dtype} numbers")

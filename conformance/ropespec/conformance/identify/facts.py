@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ropespec.conformance.frameworks import DEFAULT
 from ropespec.conformance.results import Diagnosis
 
 __all__ = ["Block", "Diagnosis", "Fact", "Identification", "Name", "Pairing", "Source"]
@@ -161,7 +162,7 @@ class Identification:
     facts: tuple[Fact, ...]
     calls: int
     seconds: float
-    array: str = "numpy"
+    array: str = DEFAULT
     stated: str = ""
 
     def __iter__(self) -> Iterator[Fact]:
@@ -216,7 +217,7 @@ class Identification:
 
     def _called(self) -> list[str]:
         array, axes = self.array, self.value(Name.AXES)
-        words = [f"--array {array}"] if array != "numpy" else []
+        words = [f"--array {array}"] if array != DEFAULT else []
         return words + ([f"--axes {axes}"] if axes not in (None, "bshd") else [])
 
     def _frequencies(self) -> list[str]:

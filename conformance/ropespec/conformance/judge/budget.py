@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.conformance.frameworks import FRAMEWORKS
 from ropespec.conformance.judge.oracle import ORACLE_ERROR
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision, arithmetic_dtype
 
@@ -60,14 +61,9 @@ class Machine:
 
     @classmethod
     def of(cls, array: str, device: str | None, *, subnormals: bool) -> "Machine":
-        """Return the constants for a framework and a device, and whether subnormals are claimed.
-
-        CUDA's powf is within 4 and sincosf within 2 units in the last place (CUDA C Programming
-        Guide, mathematical functions); XLA flushes subnormal numbers.
-        """
-        if array == "cupy" or (device or "").startswith(("cuda", "gpu")):
-            return cls(power=11.0, trigonometry=4.0, flushes=True)
-        return cls(flushes=array == "jax" or not subnormals)
+        """Return the constants for a framework and a device, and whether subnormals are claimed."""
+        power, trigonometry, flushes = FRAMEWORKS[array].library_on(device)
+        return cls(power, trigonometry, flushes or not subnormals)
 
     def flushed(self, dtype: str) -> float:
         """Return the magnitude below which a number of this dtype may become zero; 0 for none."""

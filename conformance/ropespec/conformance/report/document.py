@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ropespec.conformance.frameworks import ARRAYS
 from ropespec.conformance.results import Verdict
 
 __all__ = ["SCHEMA", "document", "documents", "plain", "schema", "text_of", "version"]
@@ -135,6 +136,7 @@ def schema() -> dict[str, Any]:
     """Return the published JSON Schema (2020-12) of the documents."""
     path = resources.files("ropespec.conformance.report") / "verdict.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found["$defs"]["profile"]["properties"]["array"]["enum"] = list(ARRAYS)
     return found
 
 

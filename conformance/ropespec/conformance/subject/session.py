@@ -169,8 +169,8 @@ class Session:
             Its name in the API.
         arrays : sequence
             Positional arguments in order: NumPy arrays, already in the subject's order of axes,
-            and plain Python values. 64-bit integers become 32-bit ones for JAX without x64 if all
-            values fit, and stay NumPy if they do not.
+            and plain Python values. Integers that are wider than those of the framework become
+            narrower if all values fit, and stay NumPy if they do not.
         keywords : mapping
             Arrays or JSON values, passed as given; see `accepted`.
         strided : bool
@@ -201,7 +201,7 @@ class Session:
         """Return the gradient of <cotangent, function(x, ...)> with respect to x = arrays[0].
 
         By the subject's own `apply_rotary_vjp(cotangent, positions)` if it offers one, otherwise
-        by torch autograd or `jax.vjp`. With `strided` x and the cotangent are views that are not
+        by that of the framework. With `strided` x and the cotangent are views that are not
         contiguous.
 
         Raises
@@ -350,7 +350,7 @@ class Session:
         """Rotate x by positions, write others into their memory, and rotate again.
 
         As a loop of generation does that keeps one buffer. What the second call returns comes
-        back. Shapes, keywords and errors are those of `rotate`. JAX arrays cannot be written to.
+        back. Shapes, keywords and errors are those of `rotate`. Some arrays cannot be written to.
         """
         first, second = (
             [to_subject(x, self.profile), positions_for_subject(positions, self.profile)]

@@ -1,7 +1,8 @@
-"""Entries in torch and JAX, by name: this module imports neither."""
+"""Entries in torch, JAX and MLX, by name: this module imports none of them."""
 
 from typing import Any
 
+from ropespec.conformance.frameworks import ARRAYS
 from ropespec.conformance.zoo.entry import elsewhere
 
 __all__: list[str] = []
@@ -12,6 +13,11 @@ NEAR: dict[str, Any] = {"max_position": 4095}
 HALVES = {"float32": "float32-angles", "bfloat16": "float32-angles", "float16": "float32-angles"}
 
 
+def _array(name: str) -> str:
+    first = name.partition("_")[0]
+    return first if first in ARRAYS else "torch"
+
+
 def _wrong(
     name: str,
     catalogue: str,
@@ -20,9 +26,9 @@ def _wrong(
     module: str = "",
     **claims: Any,  # noqa: ANN401  # claims are checked by Profile
 ) -> None:
-    array = "jax" if name.startswith("jax") else "torch"
+    array = _array(name)
     elsewhere(
-        module or ("jax_subjects" if array == "jax" else "torch_wrong"),
+        module or ("torch_wrong" if array == "torch" else f"{array}_subjects"),
         name,
         sentence,
         catalogue=catalogue,
@@ -38,8 +44,8 @@ def _right(
     module: str = "",
     **claims: Any,  # noqa: ANN401  # claims are checked by Profile
 ) -> None:
-    array = "jax" if name.startswith("jax") else "torch"
-    module = module or ("jax_subjects" if array == "jax" else "torch_right")
+    array = _array(name)
+    module = module or ("torch_right" if array == "torch" else f"{array}_subjects")
     elsewhere(module, name, sentence, measured=measured, **{"array": array, **claims})
 
 
@@ -87,6 +93,14 @@ _wrong(
     "ROT-7.value",
 )
 
+_wrong(
+    "mlx_fast_counts_on",
+    "counted from the first position",
+    "A row counts on from its first position, the offset of `mx.fast.rope`.",
+    "ROT-7.value",
+)
+
+_right("mlx_half", "The usual rotation of halves in MLX.", HALVES)
 _right(
     "torch_growing_cache",
     "A torch module with a buffer and a table that grows.",

@@ -43,7 +43,7 @@ def _by_number(trial: Trial, case: Case) -> Asked:
 
 
 def _angles(trial: Trial, case: Case) -> Asked:
-    dtype = "float32" if trial.profile.array == "jax" else "float64"
+    dtype = "float64" if trial.profile.framework.has_float64 else "float32"
     theta = oracle.frequencies(case.head_dim, case.base).astype(dtype)
     return Asked((_positions(case), theta), {})
 

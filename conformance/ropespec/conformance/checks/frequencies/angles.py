@@ -93,7 +93,7 @@ def angles_reference(trial: Trial, case: Case) -> Finding:
 
 def _theta(trial: Trial, case: Case) -> NDArray[np.floating]:
     """Return frequencies in a dtype that the framework has."""
-    dtype = "float32" if trial.profile.array == "jax" else "float64"
+    dtype = "float64" if trial.profile.framework.has_float64 else "float32"
     return oracle.frequencies(case.head_dim, case.base).astype(dtype)
 
 

@@ -244,24 +244,25 @@ def unwritten(trial: Trial, case: Case) -> Finding:
     "Where no gradient is recorded, x is overwritten, or the result is another one.",
     space=Space(values=("normal",), min_seq=2),
     applies=lambda trial: (
-        None if trial.profile.array == "torch" else f"{trial.profile.array} records nothing"
+        None if trial.profile.framework.unrecorded else f"{trial.profile.array} records nothing"
     ),
     share=0.3,
 )
 def unrecorded(trial: Trial, case: Case) -> Finding:
-    """Under torch.no_grad the result is that of the plain call, and x holds the same bytes."""
+    """Where no gradient is recorded the result is that of the plain call, x as it was."""
+    where = f"under {trial.profile.framework.unrecorded}"
     positions = case.make_positions()
     x = case.make_x(positions)
     plain = trial.rotate(case, x, positions)
     rotated = trial.session.rotate_unrecorded(x, positions, keywords=case.keywords)
     call = called(case, x, positions)
     if any(rotated.reply.written[:2]):
-        return broken("x or positions were overwritten by a call under torch.no_grad", call=call)
+        return broken(f"x or positions were overwritten by a call {where}", call=call)
     if any(rotated.reply.aliases):
-        return broken("under torch.no_grad the result shares memory with x", call=call)
+        return broken(f"{where} the result shares memory with x", call=call)
     if finding := unfit(rotated, x):
         return finding.after(call)
-    message = "under torch.no_grad the result is not that of the plain call"
+    message = f"{where} the result is not that of the plain call"
     return alike(trial, case, x, positions, rotated.y, plain, message)
 
 

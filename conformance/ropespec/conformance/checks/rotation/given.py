@@ -59,7 +59,7 @@ def _given(
     """
     seed = case.seed
     widths = [case.head_dim, max(case.head_dim // 4 * 2, 2), 2]
-    if trial.profile.array == "jax":
+    if trial.profile.framework.compiles:
         widths, seed = widths[:2], seed % 2  # a compiler pays for each new shape and dtype
     r = widths[seed % len(widths)] if dim is None else dim
     positions = case.make_positions()
@@ -275,8 +275,8 @@ def unwritten(trial: Trial, case: Case) -> Finding:
 
 
 def _differentiable(trial: Trial) -> str | None:
-    array = trial.profile.array
-    return gradients_claimed(trial) if array in ("torch", "jax") else f"{array} has no gradients"
+    room = trial.profile.framework
+    return gradients_claimed(trial) if room.has_gradients else f"{room.name} has no gradients"
 
 
 def _claims_constants(trial: Trial) -> str | None:

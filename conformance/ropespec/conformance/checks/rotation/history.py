@@ -51,7 +51,7 @@ def walk(trial: Trial, case: Case) -> list[Case]:
     share=0.5,
     applies=lambda trial: (
         "every new shape is compiled; ROT-19.history covers it"
-        if trial.profile.array == "jax"
+        if trial.profile.framework.compiles
         else None
     ),
 )

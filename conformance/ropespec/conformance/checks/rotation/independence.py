@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import alike, called, elsewhere
+from ropespec.conformance.checks.rotation.common import alike, called, elsewhere, is_writable
 from ropespec.conformance.judge.finding import Finding, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
@@ -109,8 +109,9 @@ def history(trial: Trial, case: Case) -> Finding:
 
 def _has_strides(trial: Trial) -> str | None:
     """Need arrays that may have gaps."""
-    if trial.profile.array == "jax":
-        return "JAX arrays have no strides"
+    room = trial.profile.framework
+    if not room.has_strides:
+        return f"{room.title} arrays have no strides"
     return None if trial.profile.strided else "no strided arrays claimed"
 
 
@@ -139,7 +140,7 @@ def strides(trial: Trial, case: Case) -> Finding:
     "ROT-19.refilled",
     "What the arguments hold now is not looked at: a table or a result is kept by their memory.",
     space=Space(values=("normal",), positions=("arange", "ragged", "spread")),
-    applies=lambda trial: "JAX arrays are not written to" if trial.profile.array == "jax" else None,
+    applies=is_writable,
     share=0.3,
 )
 def refilled(trial: Trial, case: Case) -> Finding:

@@ -235,7 +235,7 @@ def _right(trial: Trial, case: Case, asked: Asked, got: Reply, kind: str) -> Fin
     space=dataclasses.replace(SPACE, values=("normal",), strided=False),
     applies=lambda trial: (
         takes_out(trial) or gradients_claimed(trial)
-        if trial.profile.array == "torch"
+        if "into" in trial.profile.framework.transforms
         else f"{trial.profile.array} does not record what is written"
     ),
     share=0.3,

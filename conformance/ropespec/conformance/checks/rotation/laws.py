@@ -177,7 +177,7 @@ def linear(trial: Trial, case: Case) -> Finding:
     space=Space(values=("normal", "ones"), strided=True),
     applies=lambda trial: (
         None
-        if trial.profile.array in ("torch", "jax") or "apply_rotary_vjp" in trial.session.offers
+        if trial.profile.framework.has_gradients or "apply_rotary_vjp" in trial.session.offers
         else f"{trial.profile.array} has no gradients, and apply_rotary_vjp is not offered"
     ),
     every_dtype=True,
@@ -191,7 +191,7 @@ def gradient(trial: Trial, case: Case) -> Finding:
     x = case.make_x(where)
     cotangent = case.make_x(where, seed=1)
     # A compiler pays for each new shape; elsewhere decoding may have a path of its own.
-    cuts = (slice(None),) if trial.profile.array == "jax" else (slice(None), slice(-1, None))
+    cuts = (slice(None),) if trial.profile.framework.compiles else (slice(None), slice(-1, None))
     findings = []
     for cut in cuts:
         part, positions, given = (np.ascontiguousarray(a[:, cut]) for a in (x, where, cotangent))

@@ -29,7 +29,7 @@ def _sizes(id_: str, *, interleaved: bool) -> None:
             case, batch=1, seq=TOKENS, heads=1, rotary_dim=claimed.rotary_dim
         )
         dims = [dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2)]
-        if claimed.array == "jax":  # which pays for every new size; the report says which were used
+        if claimed.framework.compiles:  # every new size; the report says which were used
             dims = dims[case.seed % SHARE :: SHARE] or dims
         cases = [dataclasses.replace(usual, head_dim=dim) for dim in dims]
         found = [dataclasses.replace(trial.rotate_and_judge(one), case=one) for one in cases]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import alike, called, elsewhere
+from ropespec.conformance.checks.rotation.common import alike, called, elsewhere, is_writable
 from ropespec.conformance.checks.shared import gradients_claimed
 from ropespec.conformance.judge.finding import Finding, broken, compare, held, worst
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
@@ -31,13 +31,13 @@ SOME = Space(
     min_heads=2,
     max_position=2**31 - 1,
 )
-"""Positions that differ by row, within 32 bits: a traced integer of JAX has no more."""
+"""Positions that differ by row, within 32 bits: a traced integer may have no more."""
 
 
 def has_transforms(trial: Trial) -> str | None:
     """Need a framework with transforms."""
-    array = trial.profile.array
-    return None if array in ("torch", "jax") else f"{array} has no transforms"
+    room = trial.profile.framework
+    return None if room.transforms else f"{room.name} has no transforms"
 
 
 def differentiates(trial: Trial) -> str | None:
@@ -47,7 +47,7 @@ def differentiates(trial: Trial) -> str | None:
 
 def has_gradient(trial: Trial) -> str | None:
     """Need a framework with gradients, or a function that stands for one."""
-    if trial.profile.array in ("torch", "jax") or "apply_rotary_vjp" in trial.session.offers:
+    if trial.profile.framework.has_gradients or "apply_rotary_vjp" in trial.session.offers:
         return gradients_claimed(trial)
     return f"{trial.profile.array} has no gradients, and apply_rotary_vjp is not offered"
 
@@ -185,9 +185,7 @@ def second(trial: Trial, case: Case) -> Finding:
     "ROT-20.unwritten",
     "The cotangent is overwritten on the way back, and whoever else needs it gets another.",
     space=Space(values=("normal",)),
-    applies=lambda trial: (
-        has_gradient(trial) if trial.profile.array != "jax" else "JAX arrays are not written to"
-    ),
+    applies=lambda trial: is_writable(trial) or has_gradient(trial),
     share=0.15,
 )
 def unwritten(trial: Trial, case: Case) -> Finding:
@@ -310,7 +308,7 @@ def _mapped(
     **FEW,
 )
 def compiled(trial: Trial, case: Case) -> Finding:
-    """Under jit or torch.compile value and gradient are those of plain calls, at any positions.
+    """Under the compiler value and gradient are those of plain calls, at any positions.
 
     The plain call is made again afterwards: what was traced must not leak into it.
     """

@@ -1,27 +1,97 @@
-"""Transforms of torch: torch.func, torch.compile, autograd twice; imported by a worker only."""
+"""Tensors of torch, and its transforms: torch.func, torch.compile, autograd twice."""
 
 import contextlib
 import functools
-import importlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from ropespec.conformance.subject.errors import NotPossible
-from ropespec.conformance.subject.transforms import Request
+from ropespec.conformance.frameworks.torch import FRAMEWORK
+from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible
+from ropespec.conformance.subject.frameworks.base import Array, Arrays, Function, Memory, Request
 
-__all__ = ["transforms"]
+__all__ = ["ARRAYS"]
+
+_NO_WAY = "autograd finds no way from the result back to x"
 
 
-class _Torch:
-    """See `Transforms`."""
+class _Torch(Arrays):
+    about = FRAMEWORK
 
-    def __init__(self) -> None:
+    def __init__(self, device: str | None) -> None:
+        self._device = None if device is None else torch.device(device)
+        self.device = str(torch.empty(0, device=self._device).device)
         self._compiled: dict[object, Callable[..., Any]] = {}
+
+    @staticmethod
+    def host(array: Tensor) -> np.ndarray:
+        host = array.detach().cpu().resolve_conj().resolve_neg()
+        if host.dtype is torch.bfloat16:
+            import ml_dtypes  # noqa: PLC0415  # only bfloat16 needs it
+
+            bits: np.ndarray = host.view(torch.int16).numpy()
+            return bits.view(ml_dtypes.bfloat16)
+        try:
+            found: np.ndarray = host.numpy()
+        except TypeError:
+            found = host.to(torch.float64).numpy()
+        return found
+
+    @staticmethod
+    def unlike(array: Tensor) -> str:
+        return "" if array.layout is torch.strided else f"it is not dense ({array.layout})"
+
+    @staticmethod
+    def where(array: Tensor) -> str:
+        return str(array.device)
+
+    @staticmethod
+    def memory(array: Tensor) -> Memory | None:
+        try:
+            storage = array.untyped_storage()
+            start, size = storage.data_ptr(), storage.nbytes()
+        except (RuntimeError, NotImplementedError):
+            return None
+        return (str(array.device), start, start + size) if size and array.numel() else None
+
+    @staticmethod
+    def place(array: Tensor) -> tuple[Any, ...] | None:
+        return (array.data_ptr(), tuple(array.shape), array.stride(), array.dtype)
+
+    def array(self, values: np.ndarray) -> Tensor:
+        if values.dtype.name == "bfloat16":
+            made = torch.from_numpy(values.view(np.int16)).view(torch.bfloat16)
+        else:
+            made = torch.from_numpy(values)
+        return made if self._device is None else made.to(self._device)
+
+    def repeated(self, buffer: Tensor, shape: Sequence[int]) -> Tensor:
+        return buffer.expand(*shape)
+
+    def finish(self, result: Array) -> None:
+        del result
+        if self.device.startswith("cuda"):
+            torch.cuda.synchronize()
+
+    def gradient(self, function: Function, x: Tensor, cotangent: Tensor) -> Tensor:
+        leaf = x.detach().requires_grad_()
+        y = function(leaf)
+        if not isinstance(y, Tensor):
+            raise NotDifferentiable(f"the result is no tensor but {type(y).__name__}")
+        if not y.requires_grad:
+            raise NotDifferentiable(_NO_WAY)
+        # All the way back, as in training: a graph that was kept from an earlier call raises.
+        torch.autograd.backward(y, cotangent.to(y.dtype))
+        if leaf.grad is None:
+            raise NotDifferentiable(_NO_WAY)
+        return leaf.grad
+
+    # Transforms
 
     def jvp(self, request: Request) -> Sequence[Tensor]:
         found: Sequence[Tensor] = torch.func.jvp(
@@ -108,7 +178,7 @@ def _leaf(x: Tensor) -> Tensor:
 
 def _attached(y: object) -> Tensor:
     if not isinstance(y, Tensor) or not y.requires_grad:
-        raise NotPossible("autograd finds no way from the result back to x")
+        raise NotPossible(_NO_WAY)
     return y
 
 
@@ -118,8 +188,4 @@ def _zeros_for(found: Sequence[Tensor | None], of: Sequence[Tensor]) -> Sequence
     ]
 
 
-@functools.cache
-def transforms() -> _Torch:
-    """Return the one instance of this process, which keeps what was compiled."""
-    importlib.import_module("torch.func")
-    return _Torch()
+ARRAYS = _Torch
