@@ -5,12 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
+__all__ = ["CARD", "INT32_MAX", "TRANSFORMS", "Array", "Framework", "Library", "Words", "in_order"]
 
-__all__ = ["CARD", "INT32_MAX", "TRANSFORMS", "Framework", "Library", "Words", "in_order"]
+Array = Any
+"""An array of any framework, or whatever a subject returned in its place."""
 
 INT32_MAX = 2**31 - 1
 
@@ -80,8 +80,6 @@ class Framework(ABC):
         Its name in a sentence.
     rank : int
         Its place in lists; what comes first is taken where nobody says.
-    module : str
-        The module that has its arrays.
     kinds : tuple of str
         The classes of its arrays there.
     extra : str
@@ -168,7 +166,7 @@ class Framework(ABC):
         return [self.words.imported]
 
     @abstractmethod
-    def converted(self, source: str, array: "np.ndarray[Any, Any]", device: str | None) -> str:
+    def converted(self, source: str, array: Array, device: str | None) -> str:
         """Write the conversion of a NumPy array, whose expression is given, to one of its own.
 
         bfloat16 is held as float32 in the script.

@@ -1,11 +1,6 @@
 """CuPy, as it is known before it is imported."""
 
-from typing import TYPE_CHECKING, Any
-
-from ropespec.conformance.frameworks.base import CARD, Framework, Words, in_order
-
-if TYPE_CHECKING:
-    import numpy as np
+from ropespec.conformance.frameworks.base import CARD, Array, Framework, Words, in_order
 
 __all__ = ["FRAMEWORK"]
 
@@ -33,7 +28,7 @@ class _CuPy(Framework):
         del wide, device
         return [*(["import ml_dtypes"] if half else []), self.words.imported]
 
-    def converted(self, source: str, array: "np.ndarray[Any, Any]", device: str | None) -> str:
+    def converted(self, source: str, array: Array, device: str | None) -> str:
         del device
         kind = ".astype(ml_dtypes.bfloat16)" if array.dtype.name == "bfloat16" else ""
         return f"cp.asarray({in_order(source)}{kind})"

@@ -1,12 +1,8 @@
 """JAX, as it is known before it is imported."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
-from ropespec.conformance.frameworks.base import INT32_MAX, Framework, Library, Words
-
-if TYPE_CHECKING:
-    import numpy as np
+from ropespec.conformance.frameworks.base import INT32_MAX, Array, Framework, Library, Words
 
 __all__ = ["FRAMEWORK"]
 
@@ -34,7 +30,7 @@ class _Jax(Framework):
         enabled = ['jax.config.update("jax_enable_x64", True)'] if wide else []
         return ["import jax, jax.numpy as jnp", *enabled]
 
-    def converted(self, source: str, array: "np.ndarray[Any, Any]", device: str | None) -> str:
+    def converted(self, source: str, array: Array, device: str | None) -> str:
         del device
         if array.dtype.kind in "iu" and array.size and abs(array).max() > INT32_MAX:
             return source

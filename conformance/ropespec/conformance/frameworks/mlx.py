@@ -1,12 +1,8 @@
 """MLX, as it is known before it is imported."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
-from ropespec.conformance.frameworks.base import Framework, Words
-
-if TYPE_CHECKING:
-    import numpy as np
+from ropespec.conformance.frameworks.base import Array, Framework, Words
 
 __all__ = ["FRAMEWORK"]
 
@@ -25,7 +21,7 @@ class _Mlx(Framework):
     has_gradients = True
     shown = "array"
 
-    def converted(self, source: str, array: "np.ndarray[Any, Any]", device: str | None) -> str:
+    def converted(self, source: str, array: Array, device: str | None) -> str:
         del device
         told = array.dtype.name in ("bfloat16", "float64")
         return f"mx.array({source}{f', dtype=mx.{array.dtype.name}' if told else ''})"

@@ -1,11 +1,6 @@
 """NumPy, as it is known before it is imported."""
 
-from typing import TYPE_CHECKING, Any
-
-from ropespec.conformance.frameworks.base import Framework, Words, in_order
-
-if TYPE_CHECKING:
-    import numpy as np
+from ropespec.conformance.frameworks.base import Array, Framework, Words, in_order
 
 __all__ = ["FRAMEWORK"]
 
@@ -22,7 +17,7 @@ class _NumPy(Framework):
         del wide, device
         return ["import ml_dtypes"] if half else []
 
-    def converted(self, source: str, array: "np.ndarray[Any, Any]", device: str | None) -> str:
+    def converted(self, source: str, array: Array, device: str | None) -> str:
         del device
         if array.dtype.name == "bfloat16":
             return f"{in_order(source)}.astype(ml_dtypes.bfloat16)"

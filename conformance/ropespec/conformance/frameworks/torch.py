@@ -1,12 +1,8 @@
 """PyTorch, as it is known before it is imported."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
-from ropespec.conformance.frameworks.base import TRANSFORMS, Framework, Words, in_order
-
-if TYPE_CHECKING:
-    import numpy as np
+from ropespec.conformance.frameworks.base import TRANSFORMS, Array, Framework, Words, in_order
 
 __all__ = ["FRAMEWORK"]
 
@@ -25,7 +21,7 @@ class _Torch(Framework):
     shown = "Tensor"
     overlap = "{}.untyped_storage().data_ptr() == {}.untyped_storage().data_ptr()"
 
-    def converted(self, source: str, array: "np.ndarray[Any, Any]", device: str | None) -> str:
+    def converted(self, source: str, array: Array, device: str | None) -> str:
         kind = ".to(torch.bfloat16)" if array.dtype.name == "bfloat16" else ".clone()"
         moved = f".to({device!r})" if device else ""
         return f"torch.from_numpy({in_order(source)}){kind}{moved}"

@@ -12,14 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy import asarray, full  # bound before a subject can put others in their place
 
-from ropespec.conformance.frameworks.base import Framework
+from ropespec.conformance.frameworks.base import Array, Framework
 from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible
 from ropespec.conformance.subject.frames import DTYPES
 
 __all__ = ["Argument", "Array", "Arrays", "Function", "Memory", "Request", "carve", "spread"]
-
-Array = Any
-"""An array of any framework, or whatever a subject returned in its place."""
 
 Function = Callable[..., Any]
 
