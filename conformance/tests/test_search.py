@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import random
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -183,6 +184,20 @@ def test_cases_do_not_depend_on_what_is_loaded(tmp_path, monkeypatch):
     with undisturbed():
         assert drawn().isdisjoint(numbers)
     assert not drawn().isdisjoint(numbers)
+
+
+def test_the_generators_that_all_share_are_left_alone():
+    """Hypothesis would seed them for every case; a check of ours asks them for nothing."""
+    before = random.getstate()
+    states = []
+
+    def judge(*_):
+        states.append(random.getstate())
+        return held()
+
+    run_check(planted(judge), trial(), Plan())
+
+    assert set(states) == {before}
 
 
 def test_a_run_leaves_no_files(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """`ropespec check`: find out whether an implementation conforms."""
 
+import gc
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -147,6 +148,7 @@ def _judge(target: str, request: _Request) -> Verdict:
         from ropespec.conformance.remedy import remedied  # noqa: PLC0415  # see above
         from ropespec.conformance.runner import Plan, run  # noqa: PLC0415  # see above
 
+        gc.freeze()  # as a worker does
         plan = Plan(request.seed, request.full, request.only, request.deadline)
         try:
             with open_subject(target, request.claims, request.timeout) as session:
