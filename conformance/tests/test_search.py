@@ -19,13 +19,18 @@ from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.failure import smallest
 from ropespec.conformance.results import Status
 from ropespec.conformance.runner import Plan, run, run_check
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.errors import SubjectCrashed
 from ropespec.conformance.trial import Trial
 from ropespec.conformance.undisturbed import undisturbed
 
 HOME = "__hypothesis_home_directory"
 NOBODY = SimpleNamespace(
-    profile=Profile(layouts=(False,)), target="nobody.py:nothing", offers={}, environment={}
+    profile=Profile(layouts=(False,)),
+    target="nobody.py:nothing",
+    offers={},
+    environment={},
+    spent=Spent(),
 )
 
 
