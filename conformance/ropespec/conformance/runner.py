@@ -29,6 +29,7 @@ from ropespec.conformance.search import (
     Outcome,
     Search,
 )
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.session import (
     NotPossible,
     Session,
@@ -135,6 +136,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     began = time.perf_counter()
     trial = Trial(session)
     session.head_dims.clear()  # what was called before is no check
+    session.spent = Spent()
     checks = select(plan)
     done: dict[str, CheckResult] = {}
     for index, item in enumerate(telling_first(checks)):
