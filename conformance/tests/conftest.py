@@ -18,6 +18,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import CheckResult
 from ropespec.conformance.runner import Plan, run_check
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
 from ropespec.conformance.subject.loading import DEVICE, keywords_of
 from ropespec.conformance.subject.session import Offer, Reply, Rotated, SubjectRaised
@@ -38,6 +39,7 @@ class InProcess:
     keywords: frozenset[str] = KEYWORDS
     target: str = "in process"
     environment: Mapping[str, str] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
 
     @property
     def offers(self) -> dict[str, Offer]:

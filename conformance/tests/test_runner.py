@@ -20,6 +20,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import Check
 from ropespec.conformance.results import CheckResult, Status, Verdict
 from ropespec.conformance.runner import Plan, explained, run_check, select
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.errors import (
     NotPossible,
     SubjectCrashed,
@@ -41,6 +42,7 @@ class Nobody:
     offers = {"apply_rotary": Offer("apply_rotary", frozenset())}
     environment = {}
     refreshed = False
+    spent = Spent()
 
     def refresh(self):
         """Take note."""

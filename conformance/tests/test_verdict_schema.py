@@ -47,6 +47,7 @@ VERDICT = Verdict(
     checks=(PASSED, FAILED),
     environment={"numpy": np.__version__},
     duration=1.5,
+    spent={"drawing": 0.5, "calling": 0.25},
 )
 VALIDATOR = Draft202012Validator(schema())
 
@@ -90,6 +91,7 @@ def test_a_document_has_what_scripts_rely_on():
     assert content["precision_by_dtype"] == {"float32": "float32-angles"}
     assert content["environment"] == {"numpy": np.__version__}
     assert content["duration"] == 1.5
+    assert content["spent"] == {"drawing": 0.5, "calling": 0.25}
     assert first == {
         "id": "ROT-10.identity",
         "clause": "ROT-10",

@@ -238,6 +238,8 @@ class Verdict:
         Versions and machine.
     duration : float
         Seconds.
+    spent : mapping of str to float
+        What they went into: drawing, calling, talking, judging; see `ropespec.conformance.spent`.
     head_dims : tuple of int
         Those of the claimed sizes that something was rotated at.
     diagnosis : tuple of Diagnosis
@@ -261,6 +263,7 @@ class Verdict:
     checks: tuple[CheckResult, ...]
     environment: dict[str, str] = field(default_factory=dict)
     duration: float = 0.0
+    spent: Mapping[str, float] = field(default_factory=dict)
     head_dims: tuple[int, ...] = ()
     diagnosis: tuple[Diagnosis, ...] = ()
     waivers: Mapping[str, str] = field(default_factory=dict)

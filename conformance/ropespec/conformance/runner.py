@@ -6,7 +6,7 @@ import time
 import traceback
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from ropespec.conformance.search import (
     Outcome,
     Search,
 )
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.session import (
     NotPossible,
     Session,
@@ -137,6 +138,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     began = time.perf_counter()
     trial = Trial(session)
     session.head_dims.clear()  # what was called before is no check
+    session.spent = Spent()
     checks = select(plan)
     done: dict[str, CheckResult] = {}
     for index, item in enumerate(telling_first(checks)):
@@ -168,6 +170,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     return replace(
         verdict,
         stragglers=dict(session.stragglers),
+        spent=asdict(session.spent),
         duration=time.perf_counter() - began,
     )
 
@@ -287,7 +290,10 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     if compiled and not item.every_dtype:
         claimed = replace(claimed, dtypes=claimed.dtypes[:1])
     drawn = cases(claimed, keywords, item.space, whole_pool=plan.full or rotates)
+    began, spent = time.perf_counter(), trial.session.spent
+    before = spent.on_cases
     search.run(drawn, body, zlib.crc32(item.id.encode()) ^ plan.seed, examples)
+    spent.drawing += time.perf_counter() - began - (spent.on_cases - before)
     return _conclude(item, trial, search)
 
 
@@ -295,7 +301,10 @@ def _outcome(item: Check, trial: Trial, case: Case, search: Search) -> Outcome:
     """Judge a case once, for Hypothesis replays cases."""
     if case not in search.outcomes:
         search.require_more()
+        began, spent = time.perf_counter(), trial.session.spent
+        before = spent.on_cases
         search.outcomes[case] = _judged(item, trial, case)
+        spent.judging += time.perf_counter() - began - (spent.on_cases - before)
     return search.outcomes[case]
 
 

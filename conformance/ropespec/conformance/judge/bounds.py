@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.judge import oracle
+from ropespec.conformance.judge import angles, oracle
 from ropespec.conformance.judge.budget import Machine, angle_error, table_error
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision, arithmetic_dtype
 from ropespec.conformance.judge.rotation import Rotation, from_pairs, pairs_of
@@ -119,7 +119,7 @@ def table(
     An angle that is off by D moves cos by at most min(D abs(sin) + D^2 / 2, 2 sin(D/2)): a Taylor
     step, or the chord of the circle. The entry adds its relative and absolute error.
     """
-    cos, sin = oracle.cos_sin(positions, dim, base)
+    cos, sin = angles.cos_sin(positions, dim, base)
     off = _off(positions, dim, base, rules)
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2)
     relative, absolute = rules.table_error
@@ -176,7 +176,7 @@ def score(  # two vectors, an offset and their conventions
     """
     width = q.shape[-1]
     dim = width if rotary_dim is None else rotary_dim
-    cos, sin = oracle.cos_sin(offset, dim, base)
+    cos, sin = angles.cos_sin(offset, dim, base)
     off = _off(offset, dim, base, rules)
     q1, q2 = pairs_of(q.astype(np.float64), dim, interleaved=interleaved)
     k1, k2 = pairs_of(k.astype(np.float64), dim, interleaved=interleaved)

@@ -189,34 +189,36 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     first, second = np.abs(pairs.x1), np.abs(pairs.x2)
     size = first + second
     radius = pairs.gain * np.hypot(first, second)
-    y1 = np.abs(pairs.x1 * pairs.cos - pairs.x2 * pairs.sin)
-    y2 = np.abs(pairs.x1 * pairs.sin + pairs.x2 * pairs.cos)
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2) * radius
     curve = 0.5 * off**2
+    # Both members of the pairs at once, one after the other: a case is small, and calls are dear.
+    own, direct = np.abs(np.array(_turned(pairs))), np.array(_sizes(first, second, c, s))
+    other, crossed = own[::-1], direct[::-1]
 
-    def stages(own: Float, other: Float, direct: Float, crossed: Float) -> list[Float]:
-        angle = np.minimum(off * other + curve * radius, chord)
-        products = np.minimum(radius, direct + off * crossed + pairs.gain * curve * size)
-        table = relative * products + absolute * size
-        lost = angle + table
-        rounded = unit * (1 + unit) * ((1 + relative) * products + absolute * size)
-        rounded = rounded + unit * (own + lost)
-        if UNIT_ROUNDOFF[dtype] < unit:  # x itself is rounded to the dtype of the arithmetic
-            rounded = rounded + unit * products
-        # The judge's own roundings: products and sum in float64, cos and sin of the oracle.
-        rounded = rounded + (ORACLE_ERROR * size + 2 * _U64 * (direct + own))
-        store = np.zeros_like(own)
-        if dtype != arithmetic:
-            store = UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
-        return [angle, table, rounded, store + _floor(dtype, arithmetic, machine)]
+    angle = np.minimum(off * other + curve * radius, chord)
+    products = np.minimum(radius, direct + off * crossed + pairs.gain * curve * size)
+    table = relative * products + absolute * size
+    lost = angle + table
+    rounded = unit * (1 + unit) * ((1 + relative) * products + absolute * size)
+    rounded = rounded + unit * (own + lost)
+    if UNIT_ROUNDOFF[dtype] < unit:  # x itself is rounded to the dtype of the arithmetic
+        rounded = rounded + unit * products
+    # The judge's own roundings: products and sum in float64, cos and sin of the oracle.
+    rounded = rounded + (ORACLE_ERROR * size + 2 * _U64 * (direct + own))
+    store = np.zeros_like(own)
+    if dtype != arithmetic:
+        store = UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
+    return Budget(angle, table, rounded, store + _floor(dtype, arithmetic, machine))
 
-    first_stages = stages(y1, y2, first * c + second * s, first * s + second * c)
-    second_stages = stages(y2, y1, first * s + second * c, first * c + second * s)
-    both = [
-        np.stack(np.broadcast_arrays(a, b))
-        for a, b in zip(first_stages, second_stages, strict=True)
-    ]
-    return Budget(*both)
+
+def _turned(pairs: Pairs) -> tuple[Float, Float]:
+    x1, x2, cos, sin, *_ = pairs
+    return x1 * cos - x2 * sin, x1 * sin + x2 * cos
+
+
+def _sizes(first: Float, second: Float, c: Float, s: Float) -> tuple[Float, Float]:
+    """What `_turned` is at most, whatever the signs."""
+    return first * c + second * s, first * s + second * c
 
 
 def rounding(radius: Float, precision: Precision, dtype: str, machine: Machine) -> Float:

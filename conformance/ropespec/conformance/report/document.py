@@ -91,6 +91,7 @@ def _body(verdict: Verdict) -> dict[str, Any]:
         "precision": verdict.precision,
         "precision_by_dtype": found["precision_by_dtype"],
         "duration": found["duration"],
+        "spent": found["spent"],
         "environment": found["environment"],
         "lacks": found["lacks"],
         "stragglers": found["stragglers"],

@@ -86,7 +86,8 @@ def print_report(
         page.print()
         return
     page.add()
-    for line in (_checked_as(verdict), *kept_lines(verdict.lacks, verdict.stragglers)):
+    kept = kept_lines(verdict.lacks, verdict.stragglers)
+    for line in filter(None, (_checked_as(verdict), _spent(verdict), *kept)):
         page.add(line, hang=2, style="dim")
     page.print()
     _everything(console, verdict)
@@ -336,6 +337,11 @@ def _closing(page: Page, verdict: Verdict) -> list[Text]:
 def _checked_as(verdict: Verdict) -> str:
     line = profile_line(verdict.profile, verdict.head_dims)
     return f"checked as {line}, seed {verdict.seed}"
+
+
+def _spent(verdict: Verdict) -> str:
+    parts = [f"{name} {seconds:.1f} s" for name, seconds in verdict.spent.items()]
+    return f"{', '.join(parts)}, of {verdict.duration:.1f} s" if parts else ""
 
 
 def _everything(console: Console, verdict: Verdict) -> None:

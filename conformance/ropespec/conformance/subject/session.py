@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.claimed import require_claimed
 from ropespec.conformance.subject.errors import (
     NotClaimed,
@@ -82,12 +83,12 @@ class Session:
 
     Attributes
     ----------
-    target : str
-        The subject as given.
-    profile, waivers
-        As given.
+    target, profile, waivers
+        As given; of what is loaded its target.
     head_dims : set of int
         Sizes of the last axis of what was to be rotated so far.
+    spent : Spent
+        What the calls so far took; checks add their own.
 
     Raises
     ------
@@ -111,6 +112,7 @@ class Session:
         self.profile = profile
         self.waivers = waivers
         self.head_dims: set[int] = set()
+        self.spent = Spent()
         self._refused = ""  # the transform that raised last, if nothing else was asked since
         self.timeout = timeout
         self._workers = Workers(target, load_timeout, memory_limit)
@@ -479,9 +481,12 @@ class Session:
             _raise_failure(frame)
             return Reply.of(frame, len(arrays))
 
-        worker = self._workers.ready(self.profile)
-        doing = f"in {asked['function']}"
-        return worker.ask(asked, arrays, timeout=self.timeout, doing=doing, read=read)
+        doing, most = f"in {asked['function']}", self.timeout
+        return self.spent.asking(
+            lambda: self._workers.ready(self.profile).ask(
+                asked, arrays, timeout=most, doing=doing, read=read
+            )
+        )
 
 
 def _other(then: np.ndarray, now: np.ndarray) -> bool:

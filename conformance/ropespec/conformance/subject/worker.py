@@ -12,6 +12,7 @@ the session's process. A subject that replaces functions of this package can cla
 
 import faulthandler
 import functools
+import gc
 import os
 import platform
 import socket
@@ -111,6 +112,7 @@ class _Worker:
 
     def _configure(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
         import_framework(request["array"])
+        gc.freeze()  # what was imported stays: to look through it again and again takes seconds
         self.copy = self.leave()
         framework = self._framework = framework_named(request["array"], request["device"])
         if self._limit is not None and has_device():
