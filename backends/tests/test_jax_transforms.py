@@ -256,17 +256,27 @@ def test_one_loop_over_x_without_cos_and_sin(interleaved, dtype, direction):
     assert "sine" not in body
 
 
-def test_new_positions_and_bases_are_the_same_program():
+@pytest.mark.parametrize("tokens", [5, 40])
+def test_new_positions_and_bases_are_the_same_program(tokens):
     """Nothing is compiled again for other positions, another base, or tables of another source."""
-    x = draw((1, 3, 5, 8))
-    rotated(x)
-    before = rotation.rotate._cache_size()
-    for positions, base in ((M + 1, 500.0), (M - 9, 10000.0), (M * 2, 5e5)):
+
+    def made():
+        return rotation.rotate._cache_size() + rotation.rotate_at._cache_size()
+
+    def with_tables(positions, base):
+        tables = backend.cos_sin(positions, 8, base)
+        return backend.apply_rotary_cos_sin(x, *tables, interleaved=True)
+
+    x, m = draw((1, tokens, 5, 8)), np.arange(tokens)
+    rotated(x, m)
+    with_tables(m, 10000.0)
+    before = made()
+    for positions, base in ((m + 1, 500.0), (m - 9, 10000.0), (m * 2, 5e5)):
         rotated(x, positions, base=base)
-        backend.apply_rotary_cos_sin(x, *backend.cos_sin(positions, 8, base), interleaved=True)
-    assert rotation.rotate._cache_size() == before
-    rotated(x, interleaved=False)
-    assert rotation.rotate._cache_size() == before + 1
+        with_tables(positions, base)
+    assert made() == before
+    rotated(x, m, interleaved=False)
+    assert made() == before + 1
 
 
 def test_nothing_traced_is_kept():

@@ -4,6 +4,7 @@ import functools
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -12,7 +13,7 @@ from ropespec.backends.jax.arrays import Array, Limbs, both_limbs, split_limbs, 
 from ropespec.backends.jax.tables import made_once
 from ropespec.backends.phase import turns
 
-__all__ = ["Circle", "turns_of", "unit_circle"]
+__all__ = ["Circle", "turns_kept", "turns_of", "unit_circle"]
 
 Circle = tuple[Array, Array]
 """cos and sin of every position and frequency."""
@@ -22,6 +23,14 @@ Circle = tuple[Array, Array]
 def turns_of(dim: int, base: float) -> Limbs:
     """T_i in two limbs of shape (dim/2,): arrays, so that another base is no other program."""
     return split_limbs(turns(dim, base))
+
+
+@functools.lru_cache(maxsize=64)
+def turns_kept(dim: int, base: float) -> Limbs:
+    """Return `turns_of` as arrays that lie on the default device: no call copies them there."""
+    with jax.ensure_compile_time_eval():  # also while something else is traced
+        low, high = map(jnp.asarray, turns_of(dim, base))
+    return low, high
 
 
 @traced("dtype")

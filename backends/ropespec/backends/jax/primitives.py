@@ -2,13 +2,15 @@
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from numpy.typing import ArrayLike
 
 from ropespec.backends.derived import Derived, Primitives
 from ropespec.backends.jax.arrays import (
@@ -24,13 +26,19 @@ from ropespec.backends.jax.arrays import (
     limbs_of,
     positions_of,
 )
-from ropespec.backends.jax.frequencies import Circle, turns_of, unit_circle
-from ropespec.backends.jax.rotation import rotate
+from ropespec.backends.jax.frequencies import Circle, turns_kept, turns_of, unit_circle
+from ropespec.backends.jax.rotation import rotate, rotate_at
 from ropespec.spec.arguments import check_flag, check_tables
 
 __all__ = ["functions"]
 
 R = TypeVar("R")
+
+SHORT = 32
+"""Tokens that are rotated in one program with their tables: a second takes longer than they do."""
+
+FLOATS = frozenset(map(np.dtype, ("float16", jnp.bfloat16, "float32", "float64")))
+INTEGERS = frozenset(map(np.dtype, ("int32", "int64")))
 
 
 class Unmade(NamedTuple):
@@ -57,6 +65,19 @@ class JaxPrimitives(Primitives[Array]):
     def positions_of(self, value: object, name: str = "positions") -> Positions:
         """Require integers."""
         return positions_of(value, name)
+
+    def read_rotation(
+        self,
+        x: Array,
+        positions: ArrayLike,
+        interleaved: bool,
+        base: float,
+        rotary_dim: int | None,
+    ) -> tuple[Positions, bool, float, int]:
+        """Require the arguments of `apply_rotary`, of which the commonest are soon read."""
+        if rotary_dim is None and type(interleaved) is bool and _clearly_turns(x, positions, base):
+            return cast("Array", positions), interleaved, base, x.shape[-1]
+        return super().read_rotation(x, positions, interleaved, base, rotary_dim)
 
     def work(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """Return float64 for float64, else float32."""
@@ -171,8 +192,46 @@ def _compiled(body: Callable[..., R]) -> Callable[..., R]:
     return jax.jit(body, static_argnums=0, static_argnames=static)
 
 
+def _clearly_turns(x: object, positions: object, base: object) -> bool:
+    """Whether the commonest call is plainly right; when in doubt, the checks take their time."""
+    if not (isinstance(x, jax.Array) and isinstance(positions, jax.Array) and type(base) is float):
+        return False
+    shape = x.shape
+    return (
+        x.dtype in FLOATS
+        and positions.dtype in INTEGERS
+        and len(shape) >= 3
+        and positions.shape == (shape[-3],)
+        and shape[-1] % 2 == 0
+        and shape[-1] > 0
+        and 1.0 < base < math.inf
+    )
+
+
+def _is_placed(x: Array) -> bool:
+    """Whether `x` is traced, or bound to devices: then JAX is to bring the rest there."""
+    return isinstance(x, jax.core.Tracer) or x.committed
+
+
 class Functions(Derived[Array]):
     """The shared API for JAX."""
+
+    def apply_rotary(
+        self,
+        x: Array,
+        positions: ArrayLike,
+        *,
+        interleaved: bool,
+        base: float = 10000.0,
+        rotary_dim: int | None = None,
+    ) -> Array:
+        of = self._of
+        m, paired, base, dim = of.read_rotation(x, positions, interleaved, base, rotary_dim)
+        if m.size > SHORT:
+            turned: Array = of.rotate(x, of.turning(m, dim, base, x), interleaved=paired)
+            return turned
+        steps = turns_of(dim, base) if _is_placed(x) else turns_kept(dim, base)
+        return rotate_at(x, limbs_of(beside(m, x)), steps, interleaved=paired)
 
     def apply_rotary_cos_sin(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
         of = self._of

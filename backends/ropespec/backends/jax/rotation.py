@@ -6,15 +6,22 @@ derivatives of any order, forward and reverse, and mapping over x and positions 
 the loop of adjacent pairs reads neighbours too, and XLA decides.
 """
 
-from ropespec.backends.jax.arrays import Array, arithmetic, traced
-from ropespec.backends.jax.frequencies import Circle
+from ropespec.backends.jax.arrays import Array, Limbs, arithmetic, traced
+from ropespec.backends.jax.frequencies import Circle, unit_circle
 from ropespec.backends.jax.turn import turn
 
-__all__ = ["rotate"]
+__all__ = ["rotate", "rotate_at"]
 
 
 @traced("interleaved")
 def rotate(x: Array, tables: Circle, *, interleaved: bool) -> Array:
     """R_m x for x (..., S, H, D) of any float dtype, without any check."""
     cos, sin = (table.astype(arithmetic(x.dtype)) for table in tables)
+    return turn(x, cos, sin, interleaved=interleaved)
+
+
+@traced("interleaved")
+def rotate_at(x: Array, positions: Limbs | Array, steps: Limbs, *, interleaved: bool) -> Array:
+    """R_m x with its tables in one program, which few tokens reach sooner than two."""
+    cos, sin = unit_circle(positions, steps, arithmetic(x.dtype))
     return turn(x, cos, sin, interleaved=interleaved)
