@@ -34,9 +34,6 @@ __all__ = ["functions"]
 
 R = TypeVar("R")
 
-SHORT = 32
-"""Tokens that are rotated in one program with their tables: a second takes longer than they do."""
-
 FLOATS = frozenset(map(np.dtype, ("float16", jnp.bfloat16, "float32", "float64")))
 INTEGERS = frozenset(map(np.dtype, ("int32", "int64")))
 
@@ -227,7 +224,7 @@ class Functions(Derived[Array]):
     ) -> Array:
         of = self._of
         m, paired, base, dim = of.read_rotation(x, positions, interleaved, base, rotary_dim)
-        if m.size > SHORT:
+        if x.shape[-3] != 1:  # a token that was generated is rotated sooner than a program starts
             turned: Array = of.rotate(x, of.turning(m, dim, base, x), interleaved=paired)
             return turned
         steps = turns_of(dim, base) if _is_placed(x) else turns_kept(dim, base)

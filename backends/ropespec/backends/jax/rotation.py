@@ -22,6 +22,6 @@ def rotate(x: Array, tables: Circle, *, interleaved: bool) -> Array:
 
 @traced("interleaved")
 def rotate_at(x: Array, positions: Limbs | Array, steps: Limbs, *, interleaved: bool) -> Array:
-    """R_m x with its tables in one program, which few tokens reach sooner than two."""
+    """R_m x with its tables in one program, which takes longer to compile than `rotate` does."""
     cos, sin = unit_circle(positions, steps, arithmetic(x.dtype))
     return turn(x, cos, sin, interleaved=interleaved)
