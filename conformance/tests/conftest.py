@@ -39,6 +39,8 @@ class InProcess:
     keywords: frozenset[str] = KEYWORDS
     target: str = "in process"
     environment: Mapping[str, str] = field(default_factory=dict)
+    lacks: tuple[str, ...] = ()
+    stragglers: Mapping[str, int] = field(default_factory=dict)
     spent: Spent = field(default_factory=Spent)
 
     @property
@@ -49,6 +51,9 @@ class InProcess:
     def _taken(self, function: str) -> frozenset[str]:
         named = keywords_of(self.functions[function], bare=False)
         return frozenset(named) & (self.keywords | {DEVICE})
+
+    def refresh(self) -> None:
+        """Do nothing: there is no process."""
 
     def call(
         self,
