@@ -26,10 +26,10 @@ def turns_of(dim: int, base: float) -> Limbs:
 
 
 @functools.lru_cache(maxsize=64)
-def turns_kept(dim: int, base: float) -> Limbs:
-    """Return `turns_of` as arrays that lie on the default device: no call copies them there."""
+def turns_kept(dim: int, base: float, device: jax.Device | None) -> Limbs:
+    """Return `turns_of` as arrays that lie on a device, or the default one: no call copies them."""
     with jax.ensure_compile_time_eval():  # also while something else is traced
-        low, high = map(jnp.asarray, turns_of(dim, base))
+        low, high = (jax.device_put(limb, device) for limb in turns_of(dim, base))
     return low, high
 
 

@@ -205,9 +205,14 @@ def _clearly_turns(x: object, positions: object, base: object) -> bool:
     )
 
 
-def _is_placed(x: Array) -> bool:
-    """Whether `x` is traced, or bound to devices: then JAX is to bring the rest there."""
-    return isinstance(x, jax.core.Tracer) or x.committed
+def _steps(x: Array, dim: int, base: float) -> Limbs:
+    """T_i beside `x`; where it is traced or on several devices, JAX is to bring them there."""
+    if isinstance(x, jax.core.Tracer):
+        return turns_of(dim, base)
+    if not x.committed:
+        return turns_kept(dim, base, None)
+    devices = x.devices()
+    return turns_kept(dim, base, *devices) if len(devices) == 1 else turns_of(dim, base)
 
 
 class Functions(Derived[Array]):
@@ -227,8 +232,7 @@ class Functions(Derived[Array]):
         if x.shape[-3] != 1:  # a token that was generated is rotated sooner than a program starts
             turned: Array = of.rotate(x, of.turning(m, dim, base, x), interleaved=paired)
             return turned
-        steps = turns_of(dim, base) if _is_placed(x) else turns_kept(dim, base)
-        return rotate_at(x, limbs_of(beside(m, x)), steps, interleaved=paired)
+        return rotate_at(x, limbs_of(beside(m, x)), _steps(x, dim, base), interleaved=paired)
 
     def apply_rotary_cos_sin(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
         of = self._of
