@@ -52,9 +52,6 @@ class InProcess:
         named = keywords_of(self.functions[function], bare=False)
         return frozenset(named) & (self.keywords | {DEVICE})
 
-    def refresh(self) -> None:
-        """Do nothing: there is no process."""
-
     def call(
         self,
         function: str,
