@@ -1,7 +1,7 @@
 """Every framework whose functions can be checked: a room each, and this is the list of them.
 
-A framework is two files: `NAME.py` here says what is known of it before it is imported,
-`worker/NAME.py` does what only a worker can, and imports it. Whoever needs to know something of a
+A framework is two files: `NAME.py` here says what is known of it before it is imported, and
+`subject/frameworks/NAME.py` does what only a worker can, and imports it. Whoever needs to know of a
 framework asks its room: no other module has its name.
 """
 
