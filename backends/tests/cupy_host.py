@@ -19,18 +19,7 @@ import numpy as np
 
 from ropespec.backends.cupy import kernels, launch, rotation
 
-CHAPTERS = (
-    "arrays",
-    "attention",
-    "complex_plane",
-    "decay",
-    "frequencies",
-    "projection",
-    "published",
-    "relative",
-    "rotation",
-    "sinusoidal",
-)
+MODULES = ("arrays", "primitives", "rotation")
 
 BEFORE = """
 #define __global__
@@ -218,6 +207,7 @@ def host_namespace():
         float64=np.float64,
         broadcast_to=cupy.broadcast_to,
         empty=lambda shape, dtype: new(np.empty(shape, dtype)),
+        arange=lambda length: new(np.arange(length)),
         asarray=asarray,
         cuda=no_gpu(),
     )
@@ -252,23 +242,32 @@ def table_of(dim, base):
     return new(np.array(rotation.turns(dim, base)))
 
 
+def over_numpy(monkeypatch, form):
+    """Let a form that launches kernels take NumPy arrays, and return them."""
+    modules = [
+        importlib.import_module(f"ropespec.backends.cupy.{n}") for n in ("arrays", "rotation")
+    ]
+
+    def given(value):
+        return host_array(value) if isinstance(value, np.ndarray) else value
+
+    @functools.wraps(form)
+    def rotate(*arguments, out=None, **options):
+        with monkeypatch.context() as inner:
+            for module in modules:
+                inner.setattr(module, "cupy", host_namespace())
+            found = form(*map(given, arguments), out=given(out), **options)
+            return numpy_array(found) if out is None else out
+
+    return rotate
+
+
 def run_over_numpy(monkeypatch):
     """Let the whole backend take NumPy arrays; `apply_rotary` still runs the kernels' source."""
     run_on_host(monkeypatch)
-    kernel_form = rotation.apply_rotary
-    arrays = importlib.import_module("ropespec.backends.cupy.arrays")
-
-    def apply_rotary(x, positions, **options):
-        with monkeypatch.context() as inner:
-            inner.setattr(arrays, "cupy", host_namespace())
-            inner.setattr(rotation, "cupy", host_namespace())
-            return numpy_array(kernel_form(host_array(x), positions, **options))
-
-    for chapter in CHAPTERS:
-        module = importlib.import_module(f"ropespec.backends.cupy.{chapter}")
-        if hasattr(module, "cupy"):
-            monkeypatch.setattr(module, "cupy", NumpyNamespace())
-        if hasattr(module, "apply_rotary"):
-            monkeypatch.setattr(module, "apply_rotary", apply_rotary)
+    monkeypatch.setattr(rotation, "apply_rotary", over_numpy(monkeypatch, rotation.apply_rotary))
+    for name in MODULES:
+        module = importlib.import_module(f"ropespec.backends.cupy.{name}")
+        monkeypatch.setattr(module, "cupy", NumpyNamespace())
         if hasattr(module, "device_of"):  # arrays of NumPy lie on none
             monkeypatch.setattr(module, "device_of", lambda *_: contextlib.nullcontext())

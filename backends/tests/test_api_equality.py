@@ -78,7 +78,7 @@ def test_signatures_are_those_of_the_protocol(implementation):
 
 def test_the_protocol_lists_the_functions():
     """`FUNCTIONS` and `RopeAPI` name the same functions."""
-    assert set(NAMES) == {name for name in vars(RopeAPI) if not name.startswith("_")}
+    assert set(NAMES) == {name for name in dir(RopeAPI) if not name.startswith("_")}
     assert len(set(NAMES)) == len(NAMES)
 
 

@@ -261,6 +261,39 @@ def run(code, **environment):
     )
 
 
+@pytest.mark.parametrize("framework", ["numpy", "torch"])
+def test_threads_do_not_share_what_they_work_with(framework):
+    """Where all threads take memory from one heap, as in a process of many, none has another's."""
+    rows, few, many = {
+        "numpy": (
+            (
+                "import numpy as f\nx = f.random.rand(515, 8, 128)\n"
+                "from ropespec.backends.cpu import threads\n"
+                "from ropespec.backends.numpy import compiled"
+            ),
+            "compiled._team = lambda: threads.Team(1)",
+            "compiled._team = lambda: threads.Team(7)",
+        ),
+        "torch": (
+            "import torch as f\nx = f.rand(515, 8, 128, dtype=f.float64)",
+            "f.set_num_threads(1)",
+            "f.set_num_threads(7)",
+        ),
+    }[framework]
+    code = f"""
+{rows}
+import numpy as np, ropespec.backends.{framework} as backend
+rotate = lambda: np.asarray(backend.apply_rotary(x, f.arange(515), interleaved=True))
+{few}
+expected = rotate()
+{many}
+print(sum(not np.array_equal(rotate(), expected) for _ in range(100)))
+"""
+    done = run(code, MALLOC_ARENA_MAX="1")  # as glibc reads it; elsewhere it is no matter
+
+    assert done.stdout.strip() == "0", done.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("framework", ["numpy", "torch"])
 def test_a_forked_process_rotates(framework):

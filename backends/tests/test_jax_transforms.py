@@ -256,17 +256,27 @@ def test_one_loop_over_x_without_cos_and_sin(interleaved, dtype, direction):
     assert "sine" not in body
 
 
-def test_new_positions_and_bases_are_the_same_program():
+@pytest.mark.parametrize("tokens", [1, 5])
+def test_new_positions_and_bases_are_the_same_program(tokens):
     """Nothing is compiled again for other positions, another base, or tables of another source."""
-    x = draw((1, 3, 5, 8))
-    rotated(x)
-    before = rotation._apply._cache_size()
-    for positions, base in ((M + 1, 500.0), (M - 9, 10000.0), (M * 2, 5e5)):
+
+    def made():
+        return rotation.rotate._cache_size() + rotation.rotate_at._cache_size()
+
+    def with_tables(positions, base):
+        tables = backend.cos_sin(positions, 8, base)
+        return backend.apply_rotary_cos_sin(x, *tables, interleaved=True)
+
+    x, m = draw((1, tokens, 5, 8)), np.arange(tokens)
+    rotated(x, m)
+    with_tables(m, 10000.0)
+    before = made()
+    for positions, base in ((m + 1, 500.0), (m - 9, 10000.0), (m * 2, 5e5)):
         rotated(x, positions, base=base)
-        backend.apply_rotary_cos_sin(x, *backend.cos_sin(positions, 8, base), interleaved=True)
-    assert rotation._apply._cache_size() == before
-    rotated(x, interleaved=False)
-    assert rotation._apply._cache_size() == before + 1
+        with_tables(positions, base)
+    assert made() == before
+    rotated(x, m, interleaved=False)
+    assert made() == before + 1
 
 
 def test_nothing_traced_is_kept():
@@ -296,3 +306,22 @@ def test_tables_made_once_keep_every_bit(wide):
     assert np.array_equal(bits(mixed)[..., 0::2], raw[0])
     assert np.array_equal(bits(mixed)[..., 1::2], raw[1])
     assert np.array_equal(bits(twice), np.repeat(raw[1], 2, axis=-1))
+
+
+def test_options_may_be_static_arguments_of_jit():
+    """ROT-24: a function itself is compiled, with its numbers and flags static."""
+    x, m = draw(), jnp.asarray(M, dtype=jnp.int32)
+    static = jax.jit(backend.apply_rotary, static_argnames=("interleaved", "base", "rotary_dim"))
+    found = static(x, m, interleaved=False, base=10000.0, rotary_dim=8)
+
+    np.testing.assert_allclose(found, rotated(x, interleaved=False), rtol=0, atol=1e-6)
+
+
+def test_gradients_through_attention_are_finite():
+    """ATT-4: a row that may attend nowhere sends no NaN back."""
+    mask = jnp.array([[False] * 3, [True, False, False], [True] * 3])
+    options = {"query_positions": M, "key_positions": M, "interleaved": True, "mask": mask}
+    gradient = jax.grad(lambda a: backend.attention(a, a, a, **options)[0].sum())(draw())
+
+    assert np.isfinite(np.asarray(gradient)).all()
+    assert np.asarray(gradient).any()

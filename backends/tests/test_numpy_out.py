@@ -7,8 +7,8 @@ import pytest
 
 import ropespec.backends.numpy as backend
 from ropespec import reference
+from ropespec.backends import overlap
 from ropespec.backends.cpu import rotate
-from ropespec.backends.xp import overlap
 from ropespec.spec.errors import ArgumentError, ArgumentTypeError, ArgumentValueError
 
 DTYPES = {

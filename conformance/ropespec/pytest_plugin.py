@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-__all__ = ["OUTCOME"]
+__all__ = ["LEFT", "OUTCOME"]
 
 OUTCOME = pytest.StashKey[dict[str, Any]]()
 """Where a test of `conformance_tests` leaves what came out, as plain values; see `pytest_told`."""
+
+LEFT = pytest.StashKey[list[dict[str, Any]]]()
+"""Where subjects that ended with a test file leave what they left running, as plain values."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -18,6 +21,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Give the report what came out, and the place of the user's test file."""
     report = yield
+    module = item.getparent(pytest.Module)
+    if call.when == "teardown" and module is not None and LEFT in module.stash:
+        report.ropespec_left = module.stash[LEFT]  # type: ignore[attr-defined]  # as below
     outcome = item.stash.get(OUTCOME, None)
     if outcome is None or call.when != "call":
         return report
@@ -43,13 +49,10 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the verdict on each subject, with its diagnosis, once at the end."""
-    reports = [
-        report
-        for group in terminalreporter.stats.values()
-        for report in group
-        if hasattr(report, "ropespec")
-    ]
+    everything = [report for group in terminalreporter.stats.values() for report in group]
+    reports = [report for report in everything if hasattr(report, "ropespec")]
     if reports:
         from ropespec.conformance.pytest_summary import summarize  # noqa: PLC0415  # start quickly
 
-        summarize(terminalreporter, reports)
+        left = [one for report in everything for one in getattr(report, "ropespec_left", ())]
+        summarize(terminalreporter, reports, left)

@@ -1,5 +1,9 @@
 """A subject in this very process, for tests of single checks: no worker, no frames."""
 
+import importlib.metadata
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType, SimpleNamespace
@@ -14,6 +18,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import CheckResult
 from ropespec.conformance.runner import Plan, run_check
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
 from ropespec.conformance.subject.loading import DEVICE, keywords_of
 from ropespec.conformance.subject.session import NotClaimed, Offer, Reply, Rotated, SubjectRaised
@@ -34,6 +39,9 @@ class InProcess:
     keywords: frozenset[str] = KEYWORDS
     target: str = "in process"
     environment: Mapping[str, str] = field(default_factory=dict)
+    lacks: tuple[str, ...] = ()
+    stragglers: Mapping[str, int] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
 
     @property
     def offers(self) -> dict[str, Offer]:
@@ -296,3 +304,25 @@ def right() -> SimpleNamespace:
 def narrow() -> Narrow:
     """Return right functions of the least precision that passes."""
     return Narrow()
+
+
+@pytest.fixture
+def run():
+    """Return what runs pytest in a folder, in a process of its own, as a user would."""
+
+    def in_folder(folder, *words, **changes):
+        # Where the package was installed before it had a plugin, that is named.
+        known = importlib.metadata.entry_points(group="pytest11", name="ropespec")
+        plugin = () if known else ("-p", "ropespec.pytest_plugin")
+        paths = {"PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "200"}
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *words],
+            cwd=folder,
+            env={**os.environ, **paths, **changes},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return in_folder

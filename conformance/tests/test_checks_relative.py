@@ -75,7 +75,7 @@ KILLS = (
     ("REL-2.real-part", "apply_rotary", CLOCKWISE, "Re[q_i k_i^*"),
     ("REL-3.inner-product", "apply_rotary", CLOCKWISE, "q k^*"),
     ("REL-4.groups", "apply_rotary", mirrored, "coefficient of q1k2"),
-    ("REL-5.key-turned", "apply_rotary", moved(lambda m: m + 1), "only the key is turned"),
+    ("REL-5.key-turned", "apply_rotary", moved(lambda m: m + 1), "only the key is rotated"),
     ("REL-5.value", "relative_score", NEGATED, "score differs"),
     ("REL-5.reference", "relative_score", NEGATED, "literal reference"),
     ("REL-6.anchor", "apply_rotary", CLOCKWISE, "is not sin("),

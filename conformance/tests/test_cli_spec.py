@@ -1,4 +1,5 @@
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -252,7 +253,8 @@ def test_a_check_says_what_it_looks_for_and_where_it_lives(capsys, name):
     assert "It looks for this: Component i is paired with another component than i+d/2.\n" in out
     assert "- Clause: **ROT-7** " in out
     assert "zoo.layout:adjacent_for_half` (`" in out
-    assert '"pairing",' in lines[number : number + 3][-1] or "@check(" in lines[number - 1]
+    assert '"ROT-7.pairing"' in lines[number - 1]
+    assert "- Judged at: `" in out
 
 
 @pytest.mark.parametrize(
@@ -279,7 +281,7 @@ def test_every_check_and_every_mistake_answers():
     texts = [check_text(item.id) for item in all_checks()]
     texts += [mistake_text(name) for name in (*CATALOGUE, *UNLISTED)]
 
-    assert all("- Lives at: `" in text for text in texts)
+    assert all(re.search(r"^- Lives at: `.+:\d+`$", text, re.MULTILINE) for text in texts)
     assert len(texts) == len(all_checks()) + len(CATALOGUE) + len(UNLISTED)
 
 
@@ -289,3 +291,30 @@ def test_an_unknown_check_has_close_matches(capsys):
 
     assert "did you mean ROT-7.pairing" in err
     assert {"ROT-7.pairing", "L1", "lost minus"} <= set(known_names())
+
+
+LOADED = """
+import sys
+{before}
+from ropespec.conformance.cli import main
+assert main(["spec", *sys.argv[1:]]) == 0
+heavy = {{"cupy", "hypothesis", "jax", "numba", "torch"}} & set(sys.modules)
+print(*sorted(heavy), file=sys.stderr)
+"""
+
+
+def loaded_by(*words, before=""):
+    """Return what is heavy and in memory after `ropespec spec`."""
+    code = [sys.executable, "-c", LOADED.format(before=before), *words]
+    return subprocess.run(code, capture_output=True, text=True, check=True).stderr.split()
+
+
+@pytest.mark.parametrize("name", ["ROT-7", "rotation", "ROT-7.pairing", "L1", "F-126"])
+def test_reading_loads_nothing_heavy(name):
+    """No framework, nor what draws cases, is waited for by who reads."""
+    assert loaded_by(name) == []
+
+
+def test_what_is_heavy_would_be_seen():
+    """The test above can fail."""
+    assert loaded_by("ROT-7", before="import hypothesis") == ["hypothesis"]

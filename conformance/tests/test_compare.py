@@ -32,7 +32,13 @@ KEPT = {}
 @pytest.fixture(scope="session")
 def fresh(checks):
     """Return a function that compares two subjects in this process."""
-    in_process = type(checks.trial({}).session)
+
+    class Fresh(type(checks.trial({}).session)):
+        """What a comparison starts afresh at its end, and what has no process to be started."""
+
+        def refresh(self):
+            """Do nothing."""
+
     entries = {entry.target: entry for entry in zoo()}
 
     def side(label, target, claims):
@@ -44,7 +50,7 @@ def fresh(checks):
         guessed = not ({"layouts"} & (set(own) | set(claims)))
         profile = Profile.from_mapping({"layouts": [True]} | own | claims)
         named = {} if keywords is None else {"keywords": keywords}
-        session = in_process({"apply_rotary": function}, profile, target=target, **named)
+        session = Fresh({"apply_rotary": function}, profile, target=target, **named)
         return side_of(label, session, claims, guessed=guessed)
 
     def run(a, b, claims_a=None, claims_b=None, seed=0):

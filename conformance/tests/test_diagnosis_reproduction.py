@@ -16,7 +16,8 @@ from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED
 from ropespec.conformance.mistakes.chain import RIGHT, run
 from ropespec.conformance.mistakes.frequency import DYNAMIC, LADDERS
 from ropespec.conformance.mistakes.memory import MEMORIES
-from ropespec.conformance.mistakes.place import SOURCES, WHOLE
+from ropespec.conformance.mistakes.place import WHOLE
+from ropespec.conformance.mistakes.sources import SOURCES
 from ropespec.conformance.mistakes.turning import GRADIENTS, TURNS
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult, Rank, Status

@@ -6,11 +6,11 @@ import pytest
 from click.testing import CliRunner
 
 from ropespec import reference
+from ropespec.bench.oracle.hard import next_to_quarter_turns
+from ropespec.bench.oracle.hard import positions as mixed
+from ropespec.bench.oracle.verify import SETTINGS, TIMED, main, misrounded, verify
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.oracle import ORACLE_ERROR
-from ropespec.conformance.judge.oracle.hard import next_to_quarter_turns
-from ropespec.conformance.judge.oracle.hard import positions as mixed
-from ropespec.conformance.judge.oracle.verify import SETTINGS, TIMED, main, misrounded, verify
 
 BASES = ((128, 10000.0), (64, 500000.0), (6, 2.5), (2, 10000.0), (80, 1000.0), (256, 1e6))
 

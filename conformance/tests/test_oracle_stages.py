@@ -6,12 +6,12 @@ import mpmath
 import numpy as np
 import pytest
 
+from ropespec.bench.oracle.hard import theta
+from ropespec.bench.oracle.verify import misrounded
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.oracle import evaluate, exact, expansion, small, table
-from ropespec.conformance.judge.oracle.hard import theta
 from ropespec.conformance.judge.oracle.phase import limbs, phase
 from ropespec.conformance.judge.oracle.powers import scaled_frequencies, turns
-from ropespec.conformance.judge.oracle.verify import misrounded
 
 DIGITS = 120
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ropespec.conformance.evidence.draft import Draft
+from ropespec.conformance.draft import Draft
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.report.document import document
 from ropespec.conformance.report.proof import (

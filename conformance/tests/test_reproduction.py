@@ -6,12 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ropespec.conformance.evidence.draft import Draft
-from ropespec.conformance.evidence.tape import Asked
-from ropespec.conformance.profile import Profile
-from ropespec.conformance.report import proof
-from ropespec.conformance.report.literal import array_source
-from ropespec.conformance.report.script import (
+from ropespec.conformance.draft import Draft
+from ropespec.conformance.evidence.literal import array_source
+from ropespec.conformance.evidence.script import (
     Setting,
     call_script,
     gradient_script,
@@ -21,6 +18,9 @@ from ropespec.conformance.report.script import (
     rotation_script,
     score_script,
 )
+from ropespec.conformance.evidence.tape import Asked
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.report import proof
 from ropespec.conformance.subject.binding import Binding
 from ropespec.conformance.subject.reply import Reply
 

@@ -11,13 +11,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from ropespec import reference
-from ropespec.conformance.case import Case, Space, cases
-from ropespec.conformance.judge.finding import broken, held
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.drawing import cases
+from ropespec.conformance.judge.fault import Fault
+from ropespec.conformance.judge.finding import FLUSHED, broken, held
 from ropespec.conformance.judge.values import POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import Check
 from ropespec.conformance.results import CheckResult, Status, Verdict
 from ropespec.conformance.runner import Plan, explained, run_check, select
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.errors import (
     NotPossible,
     SubjectCrashed,
@@ -26,7 +29,7 @@ from ropespec.conformance.subject.errors import (
     TargetUnusable,
 )
 from ropespec.conformance.subject.session import Offer
-from ropespec.conformance.trial import FLUSHED, Trial, Unfit
+from ropespec.conformance.trial import Trial, Unfit
 
 HALF = Profile(layouts=(False,))
 
@@ -39,6 +42,7 @@ class Nobody:
     offers = {"apply_rotary": Offer("apply_rotary", frozenset())}
     environment = {}
     refreshed = False
+    spent = Spent()
 
     def refresh(self):
         """Take note."""
@@ -59,6 +63,7 @@ def planted(judge, **changes):
         "share": 1.0,
         "explain": None,
         "general": False,
+        "every_dtype": False,
     }
     return Check(**(values | changes))
 
@@ -204,6 +209,22 @@ def test_what_is_raised_around_the_judging_is_an_error_too(place):
     assert f"KeyError: '{place}'" in result.message
 
 
+@pytest.mark.parametrize(("every_dtype", "wanted"), [(False, 1), (True, 2)])
+def test_where_dtypes_are_compiled_a_law_draws_the_first_alone(every_dtype, wanted):
+    """What is about dtypes draws all of them, and says so where it is registered."""
+    nobody = Nobody()
+    nobody.profile = Profile(layouts=(False,), array="jax", dtypes=("float32", "bfloat16"))
+    seen = set()
+
+    def judge(_, case):
+        seen.add(case.dtype)
+        return held()
+
+    run_check(planted(judge, every_dtype=every_dtype, share=9.0), Trial(nobody), Plan())
+
+    assert len(seen) == wanted
+
+
 def test_a_target_that_is_lost_for_good_ends_the_run():
     """What can no longer be loaded is told by the command itself."""
 
@@ -235,7 +256,7 @@ def test_what_is_no_rotated_x_is_said_before_any_number_is_judged(checks, result
     with pytest.raises(Unfit) as caught:
         trial.rotate_and_judge(case)
 
-    assert caught.value.finding.message == said
+    assert (caught.value.finding.message, caught.value.finding.fault) == (said, Fault.FORM)
     assert not caught.value.finding.passed
     assert caught.value.finding.call.function == "apply_rotary"
 
@@ -253,6 +274,20 @@ def test_a_subject_that_is_lost_has_a_diagnosis(status, name):
     assert verdict.checks[0].diagnosis == verdict.diagnosis
 
 
+@pytest.mark.parametrize(
+    ("fault", "names"),
+    [(Fault.FORM, ["other result"]), (Fault.FLUSHED, ["subnormals flushed"]), (None, [])],
+)
+def test_what_needs_no_search_is_named_by_its_kind_and_not_by_its_words(fault, names):
+    """The message may say what it likes."""
+    failed = CheckResult(
+        "ROT-6.value", "ROT-6", "", "", Status.FAIL, message="returns what it likes", fault=fault
+    )
+    verdict = explained(Nobody(), Verdict("nobody", {}, 0, {}, (failed,)))
+
+    assert [one.name for one in verdict.diagnosis] == names
+
+
 def test_subnormals_that_are_flushed_are_called_so(checks):
     """On a machine that keeps them that is a failure, and no class of precision."""
 
@@ -263,6 +298,7 @@ def test_subnormals_that_are_flushed_are_called_so(checks):
     for name in ("ROT-10.identity", "JDG-3.precision"):
         result = checks.run(name, {"apply_rotary": flushing}, layouts=(False,))
         assert (result.status, result.message) == (Status.FAIL, FLUSHED), name
+        assert result.fault is Fault.FLUSHED
 
 
 def test_the_case_of_a_failure_is_the_one_that_failed(checks):

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import random
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,13 +19,18 @@ from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.failure import smallest
 from ropespec.conformance.results import Status
 from ropespec.conformance.runner import Plan, run, run_check
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.errors import SubjectCrashed
 from ropespec.conformance.trial import Trial
 from ropespec.conformance.undisturbed import undisturbed
 
 HOME = "__hypothesis_home_directory"
 NOBODY = SimpleNamespace(
-    profile=Profile(layouts=(False,)), target="nobody.py:nothing", offers={}, environment={}
+    profile=Profile(layouts=(False,)),
+    target="nobody.py:nothing",
+    offers={},
+    environment={},
+    spent=Spent(),
 )
 
 
@@ -42,6 +48,7 @@ def planted(judge, *, general=False):
         1.0,
         None,
         general,
+        every_dtype=False,
     )
 
 
@@ -183,6 +190,20 @@ def test_cases_do_not_depend_on_what_is_loaded(tmp_path, monkeypatch):
     with undisturbed():
         assert drawn().isdisjoint(numbers)
     assert not drawn().isdisjoint(numbers)
+
+
+def test_the_generators_that_all_share_are_left_alone():
+    """Hypothesis would seed them for every case; a check of ours asks them for nothing."""
+    before = random.getstate()
+    states = []
+
+    def judge(*_):
+        states.append(random.getstate())
+        return held()
+
+    run_check(planted(judge), trial(), Plan())
+
+    assert set(states) == {before}
 
 
 def test_a_run_leaves_no_files(tmp_path, monkeypatch):

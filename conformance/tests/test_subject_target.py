@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ropespec.conformance.frameworks import BUILTIN, FRAMEWORKS
 from ropespec.conformance.subject.session import load
-from ropespec.conformance.subject.target import BUILTIN, Target, TargetUnusable, parse
+from ropespec.conformance.subject.target import Target, TargetUnusable, parse
 
 SUBJECTS = Path(__file__).parent / "subjects"
 FORMS = "a target is numpy, torch, jax, cupy, package.module:attribute or path/to/file.py:attribute"
@@ -224,14 +225,14 @@ def test_a_file_that_is_no_python(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["torch", "jax", "cupy"])
+@pytest.mark.parametrize("name", [name for name, room in FRAMEWORKS.items() if room.extra])
 def test_a_framework_that_is_not_installed(tmp_path, name):
     """The line says what to install, for a target that imports the framework."""
     # A module of that name in the current folder stands for one that is not there.
     line = f"raise ModuleNotFoundError('not there', name={name!r})"
     (tmp_path / f"{name}.py").write_text(line)
     (tmp_path / "mine.py").write_text(f"import {name}\n")
-    extra = "cupy13" if name == "cupy" else name
+    extra = FRAMEWORKS[name].extra
 
     assert message("mine.py:f", tmp_path) == (
         f"{name} is not installed: pip install 'ropespec[{extra}]'"

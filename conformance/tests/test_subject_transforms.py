@@ -16,7 +16,7 @@ X = np.random.default_rng(0).standard_normal((2, 3, 4, 8)).astype(np.float32)
 C = np.random.default_rng(1).standard_normal((2, 3, 4, 8)).astype(np.float32)
 U = np.random.default_rng(2).standard_normal((2, 3, 4, 8)).astype(np.float32)
 POSITIONS = np.array([[1, 7, 0], [9, 2, 30]])
-FRAMEWORKS = ("torch", "jax")
+FRAMEWORKS = ("torch", "jax", "mlx")
 
 
 def turned(x, positions):

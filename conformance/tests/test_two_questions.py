@@ -14,6 +14,8 @@ from ropespec.conformance.report.answers import WHERE, contract_answer, deviatio
 from ropespec.conformance.report.document import document
 from ropespec.conformance.report.summary import print_report, verdict_lines
 from ropespec.conformance.results import CheckResult, Status, Verdict
+from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.subject.session import Session
 from ropespec.spec import PARTS, clauses
 
 
@@ -236,3 +238,30 @@ def test_without_a_target_both_answers_are_given_for_each(monkeypatch, capsys, t
     assert status == 0
     assert out.count("): numbers right, contract kept; 2 clauses checked in ") == len(found) == 2
     assert [(one["numbers"], one["contract"]) for one in found] == [("right", "kept")] * 2
+
+
+OWN_GRADIENT = """
+import numpy as np
+
+def apply_rotary(x, positions, *, sign=1):
+    half = x.shape[-1] // 2
+    angles = positions[..., None, None] * {base} ** (-np.arange(half) / half) * sign
+    z = (x[..., :half] + 1j * x[..., half:].astype(float)) * np.exp(1j * angles)
+    return np.concatenate([z.real, z.imag], -1).astype(x.dtype)
+
+def apply_rotary_vjp(cotangent, positions):
+    return apply_rotary(cotangent, positions, sign={sign})
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "sign", "follows"), [(5e5, -1, True), (5e5, 1, False), (1e4, 1, False)]
+)
+def test_the_gradient_of_a_wrong_function_is_no_mistake_of_its_own(tmp_path, base, sign, follows):
+    """Where a gradient is that of the wrong function as it is, the step back has no mistake."""
+    file = tmp_path / "subject.py"
+    file.write_text(OWN_GRADIENT.format(base=base, sign=sign))
+    with Session(str(file), Profile(layouts=(False,), dtypes=("float32",))) as session:
+        (gradient,) = run(session, Plan(only=("ROT-20.gradient",))).checks
+    assert gradient.status is Status.FAIL
+    assert gradient.general is follows

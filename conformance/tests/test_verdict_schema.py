@@ -47,6 +47,7 @@ VERDICT = Verdict(
     checks=(PASSED, FAILED),
     environment={"numpy": np.__version__},
     duration=1.5,
+    spent={"drawing": 0.5, "calling": 0.25},
 )
 VALIDATOR = Draft202012Validator(schema())
 
@@ -90,6 +91,7 @@ def test_a_document_has_what_scripts_rely_on():
     assert content["precision_by_dtype"] == {"float32": "float32-angles"}
     assert content["environment"] == {"numpy": np.__version__}
     assert content["duration"] == 1.5
+    assert content["spent"] == {"drawing": 0.5, "calling": 0.25}
     assert first == {
         "id": "ROT-10.identity",
         "clause": "ROT-10",
@@ -107,6 +109,7 @@ def test_a_document_has_what_scripts_rely_on():
         "cut": False,
         "kind": "numbers",
         "waived": {},
+        "fault": None,
     }
     assert second["worst"] == "inf"
     assert second["counterexample"] == {
@@ -192,6 +195,7 @@ def put(content, value, *path):
         lambda one: put(one, {"ROT-18": ""}, "waivers"),
         lambda one: put(one, {"claims": {}}, "remedy"),
         lambda one: drop(one, "checks", 0, "kind"),
+        lambda one: put(one, "unheard of", "checks", 1, "fault"),
         lambda one: put(one, "why", "checks", 1, "waived"),
         lambda one: drop(one, "checks", 0, "status"),
         lambda one: drop(one, "profile", "layouts"),

@@ -139,7 +139,7 @@ def test_every_entry_is_small_and_says_what_it_is(entry):
     "module",
     [
         *("torch_wrong", "torch_right", "torch_transforms", "torch_calls", "torch_claimed"),
-        *("jax_subjects", "jax_transforms"),
+        *("jax_subjects", "jax_transforms", "mlx_subjects"),
     ],
 )
 def test_what_a_worker_imports_is_listed_by_name(module):
@@ -159,7 +159,7 @@ def test_listing_the_zoo_loads_no_framework():
     """Only a worker imports torch or JAX."""
     code = (
         "import sys; from ropespec.conformance.zoo import zoo; zoo(); "
-        "print(sorted({'torch', 'jax', 'cupy'} & set(sys.modules)))"
+        "print(sorted({'torch', 'jax', 'cupy', 'mlx'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -1,6 +1,7 @@
 """The clause index is what the chapters say."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -27,7 +28,8 @@ PREFIXES = {
     "contract": ("ROT", "API"),
     "judging": ("JDG",),
 }
-RETIRED = {"JDG-4", "JDG-6"}
+CHANGES = (Path(__file__).parents[1] / "CHANGES.md").read_text(encoding="utf-8")
+RETIRED = set(re.findall(r"\b[A-Z]+-\d+\b", " ".join(re.findall(r"Given up:.*", CHANGES))))
 """Ids whose clauses are gone; they are never given to another."""
 
 
@@ -93,6 +95,6 @@ def test_continued_fields_are_joined():
 def test_the_protocol_has_exactly_the_listed_functions():
     """FUNCTIONS and RopeAPI name the same functions."""
     listed = {name for names in FUNCTIONS.values() for name in names}
-    declared = {name for name in vars(RopeAPI) if not name.startswith("_")}
+    declared = {name for name in dir(RopeAPI) if not name.startswith("_")}
 
     assert declared == listed

@@ -5,7 +5,7 @@ from types import ModuleType
 
 import torch
 
-from ropespec.backends.benchmark.subjects.base import import_below_stubs
+from ropespec.bench.speed.subjects.base import import_below_stubs
 
 PROFILE = {
     "layouts": [True, False],

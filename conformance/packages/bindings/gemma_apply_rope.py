@@ -2,7 +2,7 @@
 
 import jax
 
-from ropespec.backends.benchmark.subjects.base import import_below_stubs
+from ropespec.bench.speed.subjects.base import import_below_stubs
 
 PROFILE = {
     "interleaved": False,

@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from ropespec.backends.benchmark.subjects.base import import_below_stubs
+from ropespec.bench.speed.subjects.base import import_below_stubs
 
 PROFILE = {
     "interleaved": True,

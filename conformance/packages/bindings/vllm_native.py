@@ -6,7 +6,7 @@ from unittest.mock import MagicMock
 
 import torch
 
-from ropespec.backends.benchmark.subjects.base import import_below_stubs
+from ropespec.bench.speed.subjects.base import import_below_stubs
 
 PROFILE = {
     "layouts": [True, False],

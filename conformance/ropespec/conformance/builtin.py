@@ -1,13 +1,9 @@
 """The backends that ropespec brings along, as subjects."""
 
-import importlib.util
-
+from ropespec.conformance.frameworks import BUILTIN, FRAMEWORKS
 from ropespec.conformance.profile import Profile
 
 __all__ = ["BUILTIN", "availability", "builtin_profile"]
-
-BUILTIN = ("numpy", "torch", "jax", "cupy")
-"""Targets that need no profile."""
 
 _ALL = ("float32", "float64", "float16", "bfloat16")
 
@@ -20,10 +16,11 @@ def builtin_profile(name: str) -> Profile:
     name : str
         One of `BUILTIN`.
     """
+    wide = FRAMEWORKS[name].has_float64
     return Profile(
         layouts=(True, False),
         array=name,
-        dtypes=tuple(dtype for dtype in _ALL if not (name == "jax" and dtype == "float64")),
+        dtypes=tuple(dtype for dtype in _ALL if wide or dtype != "float64"),
         precision="float64-angles",
         max_position=2**31 - 1,
         refusals=True,
@@ -39,14 +36,4 @@ def availability(name: str) -> str | None:
     name : str
         One of `BUILTIN`.
     """
-    if name == "numpy":
-        return None
-    if importlib.util.find_spec(name) is None:
-        extra = "cupy13" if name == "cupy" else name
-        return f"{name} is not installed: pip install 'ropespec[{extra}]'"
-    if name == "cupy":
-        from ropespec.backends.cupy.status import status  # noqa: PLC0415  # loads cupy
-
-        found = status()
-        return None if found.available else found.reason
-    return None
+    return FRAMEWORKS[name].unavailable()

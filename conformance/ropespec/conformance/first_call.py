@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.adapter import Answered, adapter
+from ropespec.conformance.frameworks import ARRAYS, DEFAULT
 from ropespec.conformance.judge.values import numpy_dtype
-from ropespec.conformance.profile import ARRAYS, HEAD_DIMS, Profile
+from ropespec.conformance.profile import HEAD_DIMS, Profile
 from ropespec.conformance.subject.binding import POSITIONS, Binding
 from ropespec.conformance.subject.errors import (
     SubjectCrashed,
@@ -158,7 +159,7 @@ class _FirstCall:
             told["--shared-positions"] = "if positions are one vector (sequence,)"
         told["--head-dim, --dtype"] = "if it takes few of them"
         for name in ARRAYS:
-            if profile.array == "numpy" != name and name in self.session.environment:
+            if name not in (DEFAULT, profile.array) and name in self.session.environment:
                 told[f"--array {name}"] = f"if it takes arrays of {name}"
         called = f"It was called with axes {profile.axes} and arrays of {profile.array}."
         lines = [f"  {option:<20} {when}" for option, when in told.items()]

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ropespec.conformance.builtin import availability, builtin_profile
+from ropespec.conformance.builtin import BUILTIN, availability, builtin_profile
 from ropespec.conformance.first_call import require_answer, require_signature
-from ropespec.conformance.profile import ALIASES, ARRAYS, WAIVERS, Profile, ProfileError
+from ropespec.conformance.profile import ALIASES, WAIVERS, Profile, ProfileError
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.waivers import read_waivers
@@ -37,7 +37,7 @@ def open_subject(target: str, claims: Mapping[str, Any], timeout: float) -> Sess
     Parameters
     ----------
     target : str
-        `numpy`, `torch`, `jax`, `cupy`, `package.module:attribute` or `path/to/file.py:attribute`.
+        One of `BUILTIN`, `package.module:attribute` or `path/to/file.py:attribute`.
     claims : mapping
         Arguments of `Profile`, and `waivers`; they win over the `PROFILE` of the target.
     timeout : float
@@ -83,12 +83,12 @@ def open_guessing(
 def _open(
     target: str, claims: Mapping[str, Any], timeout: float, *, may_guess: bool
 ) -> tuple[Session, bool]:
-    if target in ARRAYS and (reason := availability(target)):
+    if target in BUILTIN and (reason := availability(target)):
         raise TargetUnusable(f"{target} cannot run here: {reason}")
     import_timeout = max(2 * timeout, SHORTEST_IMPORT)
     loaded = load(target, import_timeout)
     try:
-        own = builtin_profile(target).as_dict() if target in ARRAYS else loaded.profile_mapping
+        own = builtin_profile(target).as_dict() if target in BUILTIN else loaded.profile_mapping
         try:
             profile, guessed = merged_profile(target, own, claims), False
             _require_keyword(target, profile, loaded.offers)
@@ -144,7 +144,7 @@ def merged_profile(
         If a claim is impossible; one line that names the target.
     """
     values = _canonical(own or {}) | _canonical(claims)
-    if target in ARRAYS and own is not None:
+    if target in BUILTIN and own is not None:
         for name in ("array", "axes"):
             if name in claims and claims[name] != own[name]:
                 raise TargetUnusable(f"{name} of the built-in {target} is {own[name]}, always")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ropespec.conformance.claims import Claim, claim, claim_of
+from ropespec.conformance.frameworks import ARRAYS, DEFAULT, FRAMEWORKS, Framework
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.spec.arguments import FLOAT_DTYPES
 from ropespec.spec.errors import describe
 
 __all__ = [
     "ALIASES",
-    "ARRAYS",
     "AXES",
     "CLAIMS",
     "WAIVERS",
@@ -24,7 +24,6 @@ __all__ = [
     "as_options",
 ]
 
-ARRAYS = ("numpy", "torch", "jax", "cupy")
 AXES = ("bshd", "bhsd", "sbhd", "shd")
 HEAD_DIMS = (
     *(2, 4, 6, 8, 16, 20, 32, 40, 48, 64, 72, 80, 96),
@@ -53,7 +52,7 @@ class Profile:
     layouts : tuple of bool
         The values of `interleaved` it implements: `(True,)`, `(False,)` or both.
     array : str
-        The framework its arrays belong to: one of `ARRAYS`.
+        The framework its arrays belong to: one of `frameworks.ARRAYS`.
     axes : str
         Order of the axes of x: one of `AXES` (batch, sequence, heads, head_dim).
     dtypes : tuple of str
@@ -61,7 +60,7 @@ class Profile:
     base : float
         The base of the frequencies.
     rotary_dim : int or None
-        How many leading components turn; None for all of them.
+        How many leading components are rotated; None for all of them.
     head_dims : tuple of int
         Head dimensions it accepts.
     precision : str or None
@@ -93,7 +92,7 @@ class Profile:
     """
 
     layouts: tuple[bool, ...]
-    array: str = claim("numpy", "--array", "Its arrays.", choices=ARRAYS)
+    array: str = claim(DEFAULT, "--array", "Its arrays.", choices=ARRAYS)
     axes: str = claim(
         "bshd", "--axes", "Order of batch, sequence, heads, head_dim in x.", choices=AXES
     )
@@ -104,7 +103,7 @@ class Profile:
     rotary_dim: int | None = claim(
         None,
         "--rotary-dim",
-        "How many leading components turn.",
+        "How many leading components are rotated.",
         "rotary_dim {}",
         of=int,
         even=True,
@@ -201,6 +200,11 @@ class Profile:
         object.__setattr__(self, "base", _finite_base(self.base))
         if self.rotary_dim is not None:
             _require_room(self.rotary_dim, self.head_dims)
+
+    @property
+    def framework(self) -> Framework:
+        """What is known of the framework of its arrays."""
+        return FRAMEWORKS[self.array]
 
     @classmethod
     def from_mapping(cls, claims: Mapping[str, Any]) -> "Profile":

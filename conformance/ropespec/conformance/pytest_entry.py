@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ropespec.conformance.profile import ARRAYS, WAIVERS
+from ropespec.conformance.frameworks import BUILTIN
+from ropespec.conformance.profile import WAIVERS
 from ropespec.spec.api import FUNCTIONS
 
 __all__ = ["conformance_tests", "offered_by", "profile_beside", "target_of"]
@@ -194,7 +195,7 @@ def _place(namespace: Mapping[str, Any]) -> str:
     """Return the module as another process can import it: by name where that finds this file."""
     name, file = namespace.get("__name__", ""), namespace.get("__file__")
     builtin = name.removeprefix("ropespec.backends.")
-    if builtin != name and builtin in ARRAYS:
+    if builtin != name and builtin in BUILTIN:
         return str(builtin)
     if file is None:
         return str(name)

@@ -29,7 +29,7 @@ from ropespec.conformance.runner import Plan, lost, run_check, select
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.trial import Trial
 from ropespec.conformance.waivers import covered, unneeded, with_waivers
-from ropespec.pytest_plugin import OUTCOME
+from ropespec.pytest_plugin import LEFT, OUTCOME
 
 __all__ = ["Place", "Subject", "test_function"]
 
@@ -75,6 +75,7 @@ class Subject:
     _unusable: str = ""
     _remedy: str = ""
     _is_refused: bool = False
+    _is_ending: bool = False
     _results: dict[str, CheckResult] = field(default_factory=dict)
     _proof: Proof = field(default_factory=Proof)
 
@@ -152,7 +153,7 @@ class Subject:
         return "\n".join(unneeded_lines(unneeded(names, results)))
 
     def _open(self) -> None:
-        """Start the subject, which ends with the interpreter."""
+        """Start the subject, which ends with the interpreter if not before."""
         try:
             session = open_subject(self.target, self.claims, self.timeout)
         except TargetUnusable as problem:
@@ -160,6 +161,21 @@ class Subject:
             return
         atexit.register(session.close)
         self._trial = Trial(session)
+
+    def end_with(self, module: pytest.Module | None) -> None:
+        """End the subject when a test file is done, and leave there what it left running."""
+        if self._trial is None or self._is_ending or module is None:
+            return
+        session, self._is_ending = self._trial.session, True
+
+        def end() -> None:
+            lacks = list(session.lacks)
+            session.close()
+            left = {"target": self.target, "lacks": lacks, "stragglers": dict(session.stragglers)}
+            module.stash.setdefault(LEFT, []).append(left)
+            self._trial, self._is_ending = None, False
+
+        module.addfinalizer(end)
 
     def require_usable(self) -> None:
         """Fail once with why the subject cannot be loaded or called; after that, skip."""
@@ -230,12 +246,14 @@ def test_function(subject: Subject, place: Place) -> Callable[..., None]:
     def test(check: Check | str, request: pytest.FixtureRequest) -> None:
         if isinstance(check, str):
             reason = subject.not_needed(check)
+            subject.end_with(request.node.getparent(pytest.Module))
             request.node.stash[OUTCOME] = subject.told(reason) | {"of_waiver": True}
             subject.require_usable()
             if reason:
                 pytest.fail(reason, pytrace=False)
             return
         found = subject.found(check)
+        subject.end_with(request.node.getparent(pytest.Module))
         request.node.stash[OUTCOME] = subject.told(found)
         subject.require_usable()
         assert isinstance(found, CheckResult)

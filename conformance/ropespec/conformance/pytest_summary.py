@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.pytest_told import result_of
 from ropespec.conformance.remedy import remedied
+from ropespec.conformance.report.answers import kept_lines
 from ropespec.conformance.report.page import Page
 from ropespec.conformance.report.screen import shown
 from ropespec.conformance.report.summary import head, waived_lines
@@ -26,7 +28,9 @@ from ropespec.conformance.waivers import unneeded
 __all__ = ["summarize"]
 
 
-def summarize(reporter: pytest.TerminalReporter, reports: Iterable[Any]) -> None:
+def summarize(
+    reporter: pytest.TerminalReporter, reports: Iterable[Any], left: Sequence[Mapping[str, Any]]
+) -> None:
     """Print the verdicts.
 
     Parameters
@@ -35,6 +39,8 @@ def summarize(reporter: pytest.TerminalReporter, reports: Iterable[Any]) -> None
         Where to.
     reports : iterable of reports
         Those of our tests, with what each left in its attribute `ropespec`.
+    left : sequence of mappings
+        What subjects were not kept from and left running, by target.
     """
     groups: dict[str, list[Any]] = {}
     for report in reports:
@@ -49,6 +55,12 @@ def summarize(reporter: pytest.TerminalReporter, reports: Iterable[Any]) -> None
         if number:
             reporter.write_line("")
         _subject(reporter, group)
+    for target in sorted({one["target"] for one in left}):
+        own = [one for one in left if one["target"] == target]
+        lacks = dict.fromkeys(clause for one in own for clause in one["lacks"])
+        stragglers = sum((Counter(one["stragglers"]) for one in own), Counter[str]())
+        for line in kept_lines(lacks, stragglers):
+            reporter.write_line(shown(f"{target}: {line}"))
 
 
 def _subject(reporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 from typing import Any
 
+from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.report.document import plain
 from ropespec.conformance.results import CheckResult, Counterexample, Status
 
@@ -29,6 +30,7 @@ def result_of(text: str) -> CheckResult:
         found["counterexample"] = Counterexample(**example)
     found["worst"] = _number(found["worst"])
     found["status"] = Status(found["status"])
+    found["fault"] = found["fault"] and Fault(found["fault"])
     found["diagnosis"] = ()
     return CheckResult(**found)
 

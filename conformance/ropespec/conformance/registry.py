@@ -12,14 +12,11 @@ from ropespec.conformance.results import Kind, kind_of
 from ropespec.conformance.trial import Trial
 from ropespec.spec import clauses
 
-__all__ = ["OTHER_LAYOUT", "Check", "all_checks", "check"]
+__all__ = ["OTHER_LAYOUT", "Applies", "Check", "Judge", "all_checks", "always", "check"]
 
 Judge = Callable[[Trial, Case], Finding]
 Applies = Callable[[Trial], str | None]
 Explain = Callable[[Trial, Case, Finding], Finding]
-
-EVERY_DTYPE = frozenset({"dtype", "gradient", "identity", "precision", "tail", "value"})
-"""Words of checks that draw every dtype even where each one is compiled anew; laws need but one."""
 
 OTHER_LAYOUT = "layout not claimed"
 """Why a check is skipped that is of the other layout."""
@@ -56,6 +53,9 @@ class Check:
         Improves the message of a failure once all its cases have been seen.
     general : bool
         Whether it fails with almost any mistake, and so does not point at one.
+    every_dtype : bool
+        Whether it draws every dtype even where each one is compiled anew: it is about numbers or
+        dtypes, and not about a law that all dtypes share.
     """
 
     id: str
@@ -69,16 +69,12 @@ class Check:
     share: float
     explain: Explain | None
     general: bool
+    every_dtype: bool
 
     @property
     def kind(self) -> Kind:
         """Which question it belongs to: are the numbers right, or is the contract kept."""
         return kind_of(self.clause)
-
-    @property
-    def every_dtype(self) -> bool:
-        """Whether it is about numbers or dtypes, and not about a law that all dtypes share."""
-        return self.id.rpartition(".")[2] in EVERY_DTYPE
 
     def reason_to_skip(self, trial: Trial) -> str | None:
         """Return why the check does not run on this subject, or None if it does."""
@@ -98,43 +94,54 @@ class Check:
         return self.applies(trial)
 
 
-def _always(trial: Trial) -> str | None:  # noqa: ARG001  # the signature of `Applies`
+def always(trial: Trial) -> str | None:  # noqa: ARG001  # the signature of `Applies`
+    """Need nothing of a subject."""
     return None
 
 
 def check(
-    clause: str,
-    word: str,
+    id_: str,
     sentence: str,
     *,
     needs: tuple[str, ...] = ("apply_rotary",),
     names: tuple[str, ...] = (),
     space: Space = Space(),  # noqa: B008  # frozen
-    applies: Applies = _always,
+    applies: Applies = always,
     share: float = 1.0,
     explain: Explain | None = None,
     general: bool = False,
+    every_dtype: bool = False,
 ) -> Callable[[Judge], Judge]:
     """Register the decorated function as the judge of a check.
 
     Parameters
     ----------
-    clause : str
-        The clause it belongs to.
-    word : str
-        One word that tells it from other checks of the clause.
+    id_ : str
+        The clause it belongs to, and a word that tells it from other checks of the clause, written
+        out as one literal wherever a check is registered, so that a search for the id finds it.
     sentence : str
         The mistake it is looking for.
-    needs, names, space, applies, share, explain, general
+    needs, names, space, applies, share, explain, general, every_dtype
         See `Check`.
     """
 
     def register(judge: Judge) -> Judge:
-        id_ = f"{clause}.{word}"
+        clause = id_.partition(".")[0]
         if id_ in _registered:
             raise ValueError(f"check ids must be unique; {id_} is registered twice")
         _registered[id_] = Check(
-            id_, clause, sentence, needs, names, space, judge, applies, share, explain, general
+            id=id_,
+            clause=clause,
+            sentence=sentence,
+            needs=needs,
+            names=names,
+            space=space,
+            judge=judge,
+            applies=applies,
+            share=share,
+            explain=explain,
+            general=general,
+            every_dtype=every_dtype,
         )
         return judge
 

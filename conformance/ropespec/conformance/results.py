@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from ropespec.conformance.evidence.draft import Draft
+from ropespec.conformance.draft import Draft
+from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.spec.api import PARTS
 from ropespec.spec.clauses import clauses
@@ -192,6 +193,8 @@ class CheckResult:
         Whether fewer cases were drawn than usual, because the subject is slow.
     waived : mapping of str to str
         Of a failure, the waivers that cover it, by clause or check, and the reason of each.
+    fault : Fault or None
+        Of a failure, what kind it is; None for one that has its message alone.
     """
 
     id: str
@@ -209,6 +212,7 @@ class CheckResult:
     stateful: bool = False
     cut: bool = False
     waived: Mapping[str, str] = field(default_factory=dict)
+    fault: Fault | None = None
 
     @property
     def kind(self) -> Kind:
@@ -261,6 +265,8 @@ class Verdict:
         Versions and machine.
     duration : float
         Seconds.
+    spent : mapping of str to float
+        What they went into: drawing, calling, talking, judging; see `ropespec.conformance.spent`.
     head_dims : tuple of int
         Those of the claimed sizes that something was rotated at.
     diagnosis : tuple of Diagnosis
@@ -284,6 +290,7 @@ class Verdict:
     checks: tuple[CheckResult, ...]
     environment: dict[str, str] = field(default_factory=dict)
     duration: float = 0.0
+    spent: Mapping[str, float] = field(default_factory=dict)
     head_dims: tuple[int, ...] = ()
     diagnosis: tuple[Diagnosis, ...] = ()
     waivers: Mapping[str, str] = field(default_factory=dict)

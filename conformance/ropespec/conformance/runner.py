@@ -7,17 +7,19 @@ import traceback
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hypothesis import target
 
-from ropespec.conformance.case import Case, cases
+from ropespec.conformance.case import Case
 from ropespec.conformance.diagnosis import diagnose
+from ropespec.conformance.drawing import cases
 from ropespec.conformance.evidence.counterexample import PASSES, counterexample
-from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.judge.fault import Fault
+from ropespec.conformance.judge.finding import FLUSHED, Finding
 from ropespec.conformance.order import telling_first
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.document import version
@@ -30,6 +32,7 @@ from ropespec.conformance.search import (
     Outcome,
     Search,
 )
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.session import (
     NotPossible,
     Session,
@@ -39,7 +42,7 @@ from ropespec.conformance.subject.session import (
     SubjectTimeout,
     TargetUnusable,
 )
-from ropespec.conformance.trial import FLUSHED, Trial, Unfit
+from ropespec.conformance.trial import Trial, Unfit
 from ropespec.conformance.waivers import unneeded, with_waivers
 from ropespec.spec import CHAPTERS, clauses
 
@@ -136,6 +139,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     began = time.perf_counter()
     trial = Trial(session)
     session.head_dims.clear()  # what was called before is no check
+    session.spent = Spent()
     checks = select(plan)
     done: dict[str, CheckResult] = {}
     for index, item in enumerate(telling_first(checks)):
@@ -167,6 +171,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     return replace(
         verdict,
         stragglers=dict(session.stragglers),
+        spent=asdict(session.spent),
         duration=time.perf_counter() - began,
     )
 
@@ -230,9 +235,9 @@ def _evident(verdict: Verdict) -> tuple[Diagnosis, ...]:
         return (Diagnosis("", "it raises", f"In {where}: {said}."),)
     wanted = [verdict.failures[0], *(one for one in verdict.failures if one.clause == "ROT-17")]
     for result in wanted:
-        if result.status is Status.FAIL and result.message.startswith("returns "):
+        if result.fault is Fault.FORM:
             return (Diagnosis("", "other result", f"It {result.message}."),)
-    if all(result.message == FLUSHED for result in verdict.failures):
+    if all(result.fault is Fault.FLUSHED for result in verdict.failures):
         return (Diagnosis("", "subnormals flushed", f"{FLUSHED[0].upper()}{FLUSHED[1:]}."),)
     return ()
 
@@ -258,7 +263,7 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
         return _result(item, Status.SKIP, message=reason)
     search = Search(trial.effort, consequence=item.general, patient=plan.full)
     keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
-    compiled = trial.profile.array == "jax"
+    compiled = trial.profile.framework.compiles
     rotates = item.needs[:1] == ("apply_rotary",)
     few = EXAMPLES_COMPILED if rotates else EXAMPLES_COMPILED // 2
     each = few if compiled else EXAMPLES
@@ -280,7 +285,10 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     if compiled and not item.every_dtype:
         claimed = replace(claimed, dtypes=claimed.dtypes[:1])
     drawn = cases(claimed, keywords, item.space, whole_pool=plan.full or rotates)
+    began, spent = time.perf_counter(), trial.session.spent
+    before = spent.on_cases
     search.run(drawn, body, zlib.crc32(item.id.encode()) ^ plan.seed, examples)
+    spent.drawing += time.perf_counter() - began - (spent.on_cases - before)
     return _conclude(item, trial, search)
 
 
@@ -288,7 +296,10 @@ def _outcome(item: Check, trial: Trial, case: Case, search: Search) -> Outcome:
     """Judge a case once, for Hypothesis replays cases."""
     if case not in search.outcomes:
         search.require_more()
+        began, spent = time.perf_counter(), trial.session.spent
+        before = spent.on_cases
         search.outcomes[case] = _judged(item, trial, case)
+        spent.judging += time.perf_counter() - began - (spent.on_cases - before)
     return search.outcomes[case]
 
 
@@ -314,7 +325,7 @@ def _conclude(item: Check, trial: Trial, search: Search) -> CheckResult:
         return _result(item, Status.PASS, examples=search.judged, worst=search.worst, cut=cut)
     case, outcome = search.failed
     if isinstance(outcome, Finding):
-        if item.explain is not None and not outcome.message.startswith("returns "):
+        if item.explain is not None and outcome.fault is not Fault.FORM:
             outcome = item.explain(trial, case, outcome)
         shown = counterexample(trial, item.judge, case, outcome)
         found = _result(
@@ -325,6 +336,7 @@ def _conclude(item: Check, trial: Trial, search: Search) -> CheckResult:
             message=outcome.message,
             counterexample=replace(shown, smallest=search.smallest),
             general=item.general or outcome.general,
+            fault=outcome.fault,
         )
         return _replayed(item, trial, case, found)
     kinds = {SubjectCrashed: Status.CRASH, SubjectTimeout: Status.TIMEOUT}

@@ -226,7 +226,7 @@ def _cells(line: str) -> list[str]:
 
 def trace() -> Trace:
     """Trace the specification that is installed: its list of entries, clauses, code and checks."""
-    from ropespec.conformance.registry import all_checks  # noqa: PLC0415  # Hypothesis is slow to load
+    from ropespec.conformance.registry import all_checks  # noqa: PLC0415  # NumPy takes a moment to load
     from ropespec.conformance.zoo import Wrong, zoo  # noqa: PLC0415  # as the checks
 
     wrong: dict[str, tuple[str, ...]] = {}

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.judge.budget import Machine, angle_error
-from ropespec.conformance.judge.finding import Call, Finding, broken, compare
+from ropespec.conformance.judge.fault import Fault
+from ropespec.conformance.judge.finding import Call, Finding, broken, compare, flushed
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.precision import (
     DEFECTS,
@@ -24,9 +25,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import Status
 from ropespec.conformance.subject.session import Reply, Rotated, Session
 
-__all__ = ["FLUSHED", "Effort", "Measured", "Trial", "Unfit", "unfit"]
-
-FLUSHED = "subnormals are flushed: a number below the normal range of its dtype became zero"
+__all__ = ["Effort", "Measured", "Trial", "Unfit", "unfit"]
 
 
 class Unfit(Exception):  # noqa: N818  # a finding on its way to the runner
@@ -43,7 +42,7 @@ class Unfit(Exception):  # noqa: N818  # a finding on its way to the runner
         self.finding = finding
 
 
-def unfit(rotated: Rotated, x: NDArray[Any], verb: str = "returns") -> Finding | None:
+def unfit(rotated: Rotated, x: NDArray[Any]) -> Finding | None:
     """Return the finding that a result is not one real array of the shape of x, or None.
 
     Parameters
@@ -52,18 +51,22 @@ def unfit(rotated: Rotated, x: NDArray[Any], verb: str = "returns") -> Finding |
         What came back.
     x : ndarray
         What was to be rotated, (B, S, H, D).
-    verb : str
-        What the finding says of the subject before it says what came back.
     """
+    problem = _misfit(rotated, x)
+    return broken(f"returns {problem}", fault=Fault.FORM) if problem else None
+
+
+def _misfit(rotated: Rotated, x: NDArray[Any]) -> str:
+    """Say what came back where one real array of the shape of x is claimed; nothing if it is."""
     reply = rotated.reply
     if len(reply.values) != 1:
-        return broken(f"{verb} {len(reply.values)} results where one array is claimed")
+        return f"{len(reply.values)} results where one array is claimed"
     if not rotated.shape_ok:
         got = f"shape {rotated.y.shape}" if reply.is_array[0] else reply.descriptions[0]
-        return broken(f"{verb} {got} where shape {x.shape} is claimed")
+        return f"{got} where shape {x.shape} is claimed"
     if np.iscomplexobj(rotated.y):
-        return broken(f"{verb} {reply.dtypes[0]} where {x.dtype.name} is claimed")
-    return None
+        return f"{reply.dtypes[0]} where {x.dtype.name} is claimed"
+    return ""
 
 
 @dataclass(slots=True)
@@ -237,7 +240,8 @@ class Trial:
         gradient = self.session.rotate_vjp(
             x, positions, cotangent, keywords=case.keywords, strided=strided
         )
-        if finding := unfit(gradient, x, "has a gradient of"):
+        if problem := _misfit(gradient, x):
+            finding = broken(f"has a gradient of {problem}")
             raise Unfit(finding.after(Call("apply_rotary", (x, positions), case.keywords)))
         return np.asarray(gradient.y)
 
@@ -254,7 +258,7 @@ class Trial:
     def allowed(
         self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Bound the error of every component of the turned x under the loosest passing class."""
+        """Bound the error of every component of the rotated x under the loosest passing class."""
         return self.expect(case, x, positions).allowed(self.loosest(case.dtype), self.machine)
 
     def length_allowed(
@@ -262,7 +266,7 @@ class Trial:
     ) -> NDArray[np.float64]:
         """Bound the length of the error of each vector of x, shape (B, S, H), whatever the pairing.
 
-        A turn that is off by at most D moves a vector by at most D |x|; table, arithmetic and
+        An angle that is off by at most D moves a vector by at most D |x|; table, arithmetic and
         store add their share of every pair.
         """
         precision = self.loosest(case.dtype)
@@ -297,7 +301,7 @@ class Trial:
             return broken(f"y has shape {y.shape}; expected {exact.y.shape}", call=call)
         if self._flushes(exact, y):
             own = exact.allowed(self.loosest(case.dtype), self.machine)
-            return compare(y, exact.y, own, message=FLUSHED).after(call)
+            return flushed(compare(y, exact.y, own)).after(call)
         finding: Finding | None = None
         standing = self.measured.tried(case.dtype)
         passing = self.classes(case.dtype)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
-from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
+from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError, dtype_name
 
 __all__ = [
     "FLOAT_DTYPES",
@@ -77,9 +77,7 @@ def facts(value: Any) -> ArrayFacts:  # noqa: ANN401  # an array of any framewor
     ArrayFacts
         Shape and dtype name.
     """
-    dtype = value.dtype
-    name = str(getattr(dtype, "name", dtype)).removeprefix("torch.")
-    return ArrayFacts(tuple(value.shape), name)
+    return ArrayFacts(tuple(value.shape), dtype_name(value.dtype))
 
 
 def check_array_type(name: str, value: object, kind: type, kind_name: str) -> None:

@@ -4,7 +4,13 @@ A call is refused in this order: an argument has the wrong type (`ArgumentTypeEr
 value or shape (`ArgumentValueError`), or two arguments do not fit each other (the latter again).
 """
 
-__all__ = ["ArgumentError", "ArgumentTypeError", "ArgumentValueError", "describe"]
+__all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "describe",
+    "dtype_name",
+]
 
 
 class ArgumentError(Exception):
@@ -55,9 +61,13 @@ def describe(value: object) -> str:
     """
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is not None and dtype is not None:
-        name = str(getattr(dtype, "name", dtype)).removeprefix("torch.")
-        return f"an array of shape {tuple(shape)} and dtype {name}"
+        return f"an array of shape {tuple(shape)} and dtype {dtype_name(dtype)}"
     text = repr(value)
     if len(text) > 60:
         text = text[:57] + "..."
     return f"{text} ({type(value).__name__})"
+
+
+def dtype_name(dtype: object) -> str:
+    """Return the bare name of a dtype of any framework, such as `float32`."""
+    return str(getattr(dtype, "name", dtype)).rpartition(".")[2]

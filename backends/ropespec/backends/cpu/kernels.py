@@ -236,6 +236,7 @@ def turn_tokens(job, start, stop, kind, size, work, wide):
                 move_row(kind, size, x + begin * x_step, x_step, y + begin * y_step, y_step, tail)
             x += x_head
             y += y_head
+    memory[0] = 0  # Numba frees it after its last use, and above its address alone is used
 
 
 def kernels(source):

@@ -164,6 +164,7 @@ def conduct(parallel, helper, threads, kernel, job, tokens, step):
     state = (memory.ctypes.data + 127) // 128 * 128
     publish(state, kernel, job, tokens, step)
     call_parallel(parallel, helper, state, threads)
+    memory[0] = 0  # it has to live until here, and only its address was used
 
 
 def share(state, kernel, job, tokens, step):

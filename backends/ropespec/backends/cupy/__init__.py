@@ -3,30 +3,10 @@
 `status` says whether a GPU can run it here; importing it needs no GPU.
 """
 
-from ropespec.backends.cupy.attention import attention
-from ropespec.backends.cupy.complex_plane import from_complex, to_complex
-from ropespec.backends.cupy.decay import decay_bound
-from ropespec.backends.cupy.frequencies import angles, cos_sin, inv_freq
-from ropespec.backends.cupy.projection import project_key, project_query, project_value
-from ropespec.backends.cupy.published import (
-    RoPE,
-    apply_rotary_emb,
-    precompute_freqs_cis,
-    reshape_for_broadcast,
-    sinusoidal_position_embedding,
-)
-from ropespec.backends.cupy.relative import relative_score
+from ropespec.backends.cupy.primitives import functions
 from ropespec.backends.cupy.rotation import (
-    apply_rotary,
-    apply_rotary_complex,
-    apply_rotary_cos_sin,
-    apply_rotary_dense,
     apply_rotary_vjp,  # noqa: F401  # beside the API, for those who ask for gradients by that name
-    half_to_interleaved,
-    interleaved_to_half,
-    rotation_matrix,
 )
-from ropespec.backends.cupy.sinusoidal import sinusoidal_embedding
 
 __all__ = [
     "RoPE",
@@ -54,3 +34,28 @@ __all__ = [
     "sinusoidal_position_embedding",
     "to_complex",
 ]
+
+RoPE = functions.RoPE
+angles = functions.angles
+apply_rotary = functions.apply_rotary
+apply_rotary_complex = functions.apply_rotary_complex
+apply_rotary_cos_sin = functions.apply_rotary_cos_sin
+apply_rotary_dense = functions.apply_rotary_dense
+apply_rotary_emb = functions.apply_rotary_emb
+attention = functions.attention
+cos_sin = functions.cos_sin
+decay_bound = functions.decay_bound
+from_complex = functions.from_complex
+half_to_interleaved = functions.half_to_interleaved
+interleaved_to_half = functions.interleaved_to_half
+inv_freq = functions.inv_freq
+precompute_freqs_cis = functions.precompute_freqs_cis
+project_key = functions.project_key
+project_query = functions.project_query
+project_value = functions.project_value
+relative_score = functions.relative_score
+reshape_for_broadcast = functions.reshape_for_broadcast
+rotation_matrix = functions.rotation_matrix
+sinusoidal_embedding = functions.sinusoidal_embedding
+sinusoidal_position_embedding = functions.sinusoidal_position_embedding
+to_complex = functions.to_complex

@@ -1,6 +1,6 @@
 """What the chapters share: reading arrays and positions."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import cupy
 
@@ -24,7 +24,7 @@ __all__ = [
     "read_device",
 ]
 
-Array = Any  # a cupy.ndarray; CuPy publishes no types
+Array: TypeAlias = cupy.ndarray  # CuPy publishes no types: to a type checker it is anything
 Device = Any  # a cupy.cuda.Device, which is a context too
 
 

@@ -6,7 +6,7 @@ import cupy
 import numpy as np
 
 from ropespec.backends.cupy.arrays import Array, check_array
-from ropespec.backends.xp.overlap import overlaps_itself, same, share
+from ropespec.backends.overlap import overlaps_itself, same, share
 from ropespec.spec.arguments import ArrayFacts, check_out, refuse_overlap
 from ropespec.spec.errors import ArgumentValueError
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ropespec.backends.numpy.arrays import Array, check_array
-from ropespec.backends.xp.overlap import overlaps_itself, same, share
+from ropespec.backends.overlap import overlaps_itself, same, share
 from ropespec.spec.arguments import check_out, facts, refuse_overlap
 
 __all__ = ["check_target"]

@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from ropespec.backends.namespace import arithmetic, cos_sin
 from ropespec.backends.numpy.arrays import Array, quiet
-from ropespec.backends.xp.dtypes import arithmetic
-from ropespec.backends.xp.frequencies import cos_sin
 
 __all__ = ["rotate_positions", "rotate_tables"]
 

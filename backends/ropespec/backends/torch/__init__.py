@@ -4,29 +4,7 @@ A kernel compiled by Numba on the CPU, Triton kernels on CUDA, ordinary operatio
 the device needs float64, in which cos and sin are taken.
 """
 
-from ropespec.backends.torch.attention import attention
-from ropespec.backends.torch.complex_plane import from_complex, to_complex
-from ropespec.backends.torch.decay import decay_bound
-from ropespec.backends.torch.frequencies import angles, cos_sin, inv_freq
-from ropespec.backends.torch.projection import project_key, project_query, project_value
-from ropespec.backends.torch.published import (
-    RoPE,
-    apply_rotary_emb,
-    precompute_freqs_cis,
-    reshape_for_broadcast,
-    sinusoidal_position_embedding,
-)
-from ropespec.backends.torch.relative import relative_score
-from ropespec.backends.torch.rotation import (
-    apply_rotary,
-    apply_rotary_complex,
-    apply_rotary_cos_sin,
-    apply_rotary_dense,
-    half_to_interleaved,
-    interleaved_to_half,
-    rotation_matrix,
-)
-from ropespec.backends.torch.sinusoidal import sinusoidal_embedding
+from ropespec.backends.torch.primitives import functions
 
 __all__ = [
     "RoPE",
@@ -54,3 +32,28 @@ __all__ = [
     "sinusoidal_position_embedding",
     "to_complex",
 ]
+
+RoPE = functions.RoPE
+angles = functions.angles
+apply_rotary = functions.apply_rotary
+apply_rotary_complex = functions.apply_rotary_complex
+apply_rotary_cos_sin = functions.apply_rotary_cos_sin
+apply_rotary_dense = functions.apply_rotary_dense
+apply_rotary_emb = functions.apply_rotary_emb
+attention = functions.attention
+cos_sin = functions.cos_sin
+decay_bound = functions.decay_bound
+from_complex = functions.from_complex
+half_to_interleaved = functions.half_to_interleaved
+interleaved_to_half = functions.interleaved_to_half
+inv_freq = functions.inv_freq
+precompute_freqs_cis = functions.precompute_freqs_cis
+project_key = functions.project_key
+project_query = functions.project_query
+project_value = functions.project_value
+relative_score = functions.relative_score
+reshape_for_broadcast = functions.reshape_for_broadcast
+rotation_matrix = functions.rotation_matrix
+sinusoidal_embedding = functions.sinusoidal_embedding
+sinusoidal_position_embedding = functions.sinusoidal_position_embedding
+to_complex = functions.to_complex

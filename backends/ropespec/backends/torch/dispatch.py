@@ -21,6 +21,8 @@ __all__ = ["Angles", "turn"]
 Angles = torch.Tensor | tuple[int, float]
 """What goes with positions: r and the base; with cos: sin."""
 
+_older = torch._C._functorch.is_legacy_batchedtensor  # noqa: SLF001  # torch tells it nowhere else
+
 
 def turn(
     x: torch.Tensor,
@@ -65,12 +67,11 @@ def turn(
 
 def _is_eager(x: torch.Tensor, a: torch.Tensor, b: Any) -> bool:  # noqa: ANN401  # a tensor
     """Tell whether at most autograd looks at these tensors on a CPU: no operator is needed."""
-    older = torch._C._functorch.is_legacy_batchedtensor  # noqa: SLF001  # torch tells it nowhere else
     return (
         x.is_cpu
         and is_plain(x, a, b)
-        and forward_ad._current_level < 0  # noqa: SLF001  # as above
-        and not (older(x) or older(a) or older(b))
+        and forward_ad._current_level < 0  # noqa: SLF001  # torch tells it nowhere else
+        and not (_older(x) or _older(a) or _older(b))
         and has_kernel()
     )
 
@@ -146,7 +147,7 @@ def _has_operator(x: torch.Tensor) -> bool:
     return (
         not torch._C._len_torch_dispatch_stack()  # noqa: SLF001  # torch tells it nowhere else
         and torch._C._get_tracing_state() is None  # noqa: SLF001  # as above
-        and not torch._C._functorch.is_legacy_batchedtensor(x)  # noqa: SLF001  # as above
+        and not _older(x)
         and has_kernel()
     )
 

@@ -76,26 +76,25 @@ def _check_recorded(out: torch.Tensor, x: torch.Tensor) -> None:
 
 def _overlaps(out: torch.Tensor, others: tuple[object, ...]) -> bool:
     """Whether `out` shares an element with another array; by address alone, on any device."""
-    start, end = _extent(out)
+    start = out.data_ptr()
+    end = start + _reach(out)
     for other in others:
         if isinstance(other, torch.Tensor):
-            if out.device != other.device:
-                continue
-            first, last = _extent(other)
-            if first < end and start < last and np.shares_memory(_Bytes(out), _Bytes(other)):
+            first = other.data_ptr()
+            near = first < end and start < first + _reach(other)
+            if near and out.device == other.device and np.shares_memory(_Bytes(out), _Bytes(other)):
                 return True
         elif isinstance(other, np.ndarray) and out.is_cpu and np.shares_memory(_Bytes(out), other):
             return True
     return False
 
 
-def _extent(tensor: torch.Tensor) -> tuple[int, int]:
-    """Return the first address and the one after the last."""
-    start = tensor.data_ptr()
+def _reach(tensor: torch.Tensor) -> int:
+    """Return how many bytes there are from the first element to the end of the last."""
     if tensor.is_contiguous():
-        return start, start + tensor.nbytes
+        return tensor.nbytes
     reach = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
-    return start, start + (reach + 1) * tensor.itemsize if tensor.numel() else start
+    return (reach + 1) * tensor.itemsize if tensor.numel() else 0
 
 
 def _overlaps_itself(out: torch.Tensor) -> bool:

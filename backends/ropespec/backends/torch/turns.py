@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import torch
+from torch.compiler import is_compiling
 
 from ropespec.backends.phase import turns
 
@@ -12,6 +13,11 @@ __all__ = ["KINDS", "is_plain", "turns_on"]
 
 KINDS = (torch.Tensor, torch.nn.Parameter)
 """Tensors of no subclass."""
+
+# Looked up once, for a small rotation takes little longer than this.
+_transforms = torch._C._are_functorch_transforms_active  # noqa: SLF001  # torch tells it nowhere else
+_modes = torch._C._len_torch_dispatch_stack  # noqa: SLF001  # as above
+_tracing = torch._C._get_tracing_state  # noqa: SLF001  # as above
 
 
 def is_plain(*tensors: object) -> bool:
@@ -23,12 +29,7 @@ def is_plain(*tensors: object) -> bool:
     for tensor in tensors:
         if type(tensor) not in KINDS:
             return False
-    return (
-        not torch.compiler.is_compiling()
-        and not torch._C._are_functorch_transforms_active()  # noqa: SLF001  # see above
-        and not torch._C._len_torch_dispatch_stack()  # noqa: SLF001  # see above
-        and torch._C._get_tracing_state() is None  # noqa: SLF001  # see above
-    )
+    return not (is_compiling() or _transforms() or _modes()) and _tracing() is None
 
 
 def turns_on(device: torch.device, dim: int, base: float) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ropespec.conformance.adapter.words import WORDS, Body
+from ropespec.conformance.adapter.words import Body
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.binding import Binding
 
@@ -64,7 +64,7 @@ def around(answered: Answered, callee: str, binding: Binding, profile: Profile) 
     def call(x: str = "x") -> str:
         return f"{callee}({', '.join(binding.words(x, 'positions'))})"
 
-    words = WORDS[profile.array]
+    words = profile.framework.words
     if answered.sent in answered.shapes:
         return Body([f"return {call()}[{answered.shapes.index(answered.sent)}]"], {})
     if answered.written and answered.shapes == ((0,),):
@@ -79,7 +79,7 @@ def around(answered: Answered, callee: str, binding: Binding, profile: Profile) 
 
 def _by_tables(call: str, answered: Answered, profile: Profile) -> list[str]:
     """Write the half-split rotation by tables."""
-    words, beside = WORDS[profile.array], _BESIDE[profile.axes]
+    words, beside = profile.framework.words, _BESIDE[profile.axes]
     cat = f"{words.name}.{words.cat}"
     narrow = answered.shapes[0][-1] < answered.sent[-1]
     twice = [f"cos, sin = {cat}([cos, cos], -1), {cat}([sin, sin], -1)"] * narrow

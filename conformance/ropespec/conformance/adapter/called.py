@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ropespec.conformance.adapter.words import WORDS, Body, Words, angles
+from ropespec.conformance.adapter.words import Body, angles
+from ropespec.conformance.frameworks.base import Words
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.binding import POSITIONS, Binding
 
@@ -46,7 +47,7 @@ class _Function:
     @property
     def words(self) -> Words:
         """Those of its framework."""
-        return WORDS[self.profile.array]
+        return self.profile.framework.words
 
     @property
     def required(self) -> tuple[str, ...]:

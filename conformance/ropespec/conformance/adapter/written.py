@@ -6,7 +6,7 @@ from typing import Any
 
 from ropespec.conformance.adapter.answered import Answered, around
 from ropespec.conformance.adapter.called import called
-from ropespec.conformance.adapter.words import WORDS, Body
+from ropespec.conformance.adapter.words import Body
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.binding import Binding
 
@@ -43,7 +43,7 @@ def adapter(
         body = called(callee, binding, profile)
     else:
         body = around(answered, callee, binding, profile)
-    words = WORDS[profile.array]
+    words = profile.framework.words
     used = any(f"{words.name}." in line for line in body.lines)
     name = "rotate" if callee.partition(".")[0] == "apply" else "apply"
     return "\n".join(

@@ -18,7 +18,7 @@ from ropespec.conformance.checks.literal import (
     sides,
 )
 from ropespec.conformance.checks.rotation.common import called, negative_positions
-from ropespec.conformance.checks.shared import STEPS, answer, based, beside, turn, unchanged
+from ropespec.conformance.checks.shared import STEPS, answer, based, beside, rotate, unchanged
 from ropespec.conformance.judge.budget import Machine, angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed
@@ -108,7 +108,7 @@ def _polar(modulus: Any, argument: Any) -> complex:  # noqa: ANN401  # arrays wi
 
 
 forms_of_a_pair(
-    "CPLX-1",
+    "CPLX-1.forms",
     "Modulus or argument is another: the modulus does not stay, or the argument does not grow.",
     {
         "complex_plane.modulus": lambda a: _polar(
@@ -124,9 +124,8 @@ forms_of_a_pair(
 
 
 @check(
-    "CPLX-2",
-    "conjugate",
-    "The mirror image turns the same way: the angle loses its sign.",
+    "CPLX-2.conjugate",
+    "The mirror image rotates the same way: the angle loses its sign.",
     names=("F-037", "F-038", "F-039", "F-056", "F-057", "E-30", "P-07"),
     space=Space(values=("normal", "ones")),
     applies=negative_positions,
@@ -154,8 +153,7 @@ def conjugate(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "CPLX-3",
-    "quarter-turn",
+    "CPLX-3.quarter-turn",
     "A quarter of a turn before is not one after: a pair is mirrored, or a member has a gain.",
     names=("F-040", "F-041", "P-08"),
     space=Space(values=("normal", "ones")),
@@ -168,8 +166,7 @@ def quarter_turn(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "CPLX-7",
-    "product",
+    "CPLX-7.product",
     "The product lacks a term or has a wrong sign: (ac - bd) + ⅈ(bc + ad) does not come out.",
     names=("F-059", "P-07"),
     space=Space(values=("normal", "ones")),
@@ -194,8 +191,7 @@ def _ones(case: Case) -> NDArray[Any]:
 
 
 @check(
-    "CPLX-4",
-    "euler",
+    "CPLX-4.euler",
     "The number 1 does not become cos + ⅈ sin: the two are swapped, or ⅈ has the wrong sign.",
     names=("F-042", "F-043", "F-048", "F-053", "F-055", "E-07", "P-06"),
     space=Space(positions=("arange", "ragged", "negative", "spread")),
@@ -211,8 +207,7 @@ def euler(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "CPLX-6",
-    "halves",
+    "CPLX-6.halves",
     "The two directions are no mirror images: the mean is not cos, or half the difference not sin.",
     names=("F-049", "F-050", "F-054", "P-06"),
     space=Space(positions=("arange", "ragged", "spread")),
@@ -224,7 +219,7 @@ def halves(trial: Trial, case: Case) -> Finding:
     """(e^{ⅈa} + e^{-ⅈa})/2 = cos a and (e^{ⅈa} - e^{-ⅈa})/2ⅈ = sin a, a = mθ_i."""
     positions = case.make_positions()
     x = _ones(case)
-    there, back = turn(trial, case, x, positions), turn(trial, case, x, -positions)
+    there, back = rotate(trial, case, x, positions), rotate(trial, case, x, -positions)
     (y1, y2), (w1, w2) = (
         pairs_of(side.y, case.dim, interleaved=case.interleaved) for side in (there, back)
     )
@@ -233,13 +228,13 @@ def halves(trial: Trial, case: Case) -> Finding:
     b1, b2 = pairs_of(allowed, case.dim, interleaved=case.interleaved)
     zero = np.zeros_like(y1)
     wanted = ((y1 + w1) / 2, exact.cos + zero, b1), ((y2 + w2) / 2, zero, b2)
-    turned = ((y2 - w2) / 2, exact.sin + zero, b2), ((y1 - w1) / 2, zero, b1)
+    rotated = ((y2 - w2) / 2, exact.sin + zero, b2), ((y1 - w1) / 2, zero, b1)
     findings = [
         compare(got, value, bound, name=name, message="cos or sin by exponentials is wrong")
-        for name, group in (("cos", wanted), ("sin", turned))
+        for name, group in (("cos", wanted), ("sin", rotated))
         for got, value, bound in group
     ]
-    return worst(*findings, _by_exponentials(case, positions, wanted[0], turned[0])).after(
+    return worst(*findings, _by_exponentials(case, positions, wanted[0], rotated[0])).after(
         there.call
     )
 
@@ -286,8 +281,7 @@ def _remainder(angle: float, degree: int) -> tuple[complex, float]:
 
 
 @check(
-    "CPLX-4",
-    "forms",
+    "CPLX-4.forms",
     "e^{ⅈx} is not cos x + ⅈ sin x, or its series grouped by real and imaginary terms is another.",
     names=("F-042", "F-043", "F-047", "F-048", "F-054", "F-055", "F-058", "P-06"),
     space=_WITHIN_REACH,
@@ -320,8 +314,7 @@ def euler_forms(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "CPLX-5",
-    "forms",
+    "CPLX-5.forms",
     "A series of exp, sin or cos has a wrong term, sign or end.",
     names=("F-044", "F-045", "F-046", "P-06"),
     space=_WITHIN_REACH,
@@ -379,8 +372,7 @@ _EXACT = Space(values=("normal", "signed_zero", "ones"), positions=("arange",))
 
 
 @check(
-    "CPLX-8",
-    "to-complex",
+    "CPLX-8.to-complex",
     "The pair is read from the two halves, in the wrong order, or an infinity becomes NaN.",
     needs=("to_complex",),
     names=("F-060", "F-061"),
@@ -411,8 +403,7 @@ def _complex(case: Case) -> NDArray[Any]:
 
 
 @check(
-    "CPLX-8",
-    "from-complex",
+    "CPLX-8.from-complex",
     "Real and imaginary parts are put into two halves instead of side by side.",
     needs=("from_complex",),
     names=("F-060", "F-061"),
@@ -430,8 +421,7 @@ def from_complex(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "CPLX-8",
-    "reference",
+    "CPLX-8.reference",
     "The complex numbers differ from those of the literal NumPy reference.",
     needs=("to_complex",),
     names=("F-060", "F-061", "P-47"),
@@ -449,8 +439,7 @@ def to_complex_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "CPLX-8",
-    "reference-back",
+    "CPLX-8.reference-back",
     "The components differ from those of the literal NumPy reference.",
     needs=("from_complex",),
     names=("F-060", "F-061", "P-47"),

@@ -8,18 +8,18 @@ from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, called
 from ropespec.conformance.judge.budget import angle_error
+from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Finding, compare
 from ropespec.conformance.judge.precision import STAGES, Precision
 from ropespec.conformance.judge.rotation import from_pairs
 from ropespec.conformance.registry import check
-from ropespec.conformance.trial import FLUSHED, Trial
+from ropespec.conformance.trial import Trial
 
 __all__: list[str] = []
 
 
 @check(
-    "JDG-1",
-    "reference",
+    "JDG-1.reference",
     "The result agrees with the judge but not with the formula as the documents print it.",
     names=("P-47",),
     space=Space(values=("normal", "heavy"), positions=("arange", "ragged", "negative", "spread")),
@@ -48,7 +48,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 def _name_the_class(trial: Trial, case: Case, finding: Finding) -> Finding:
     """Name the class that explains every result seen so far, if one does."""
-    if finding.message == FLUSHED:
+    if finding.fault is Fault.FLUSHED:
         return finding
     declared = trial.profile.precision
     standing = trial.measured.tried(case.dtype)
@@ -77,14 +77,14 @@ def _overran(trial: Trial, case: Case, best: Precision, finding: Finding) -> str
 
 
 @check(
-    "JDG-3",
-    "precision",
+    "JDG-3.precision",
     "Positions, frequencies, angles, tables or products have fewer bits than they may.",
     names=(),
     # Angles of the first pair are integers: exact in every class, they tell nothing.
     space=Space(values=EVERYTHING, positions=("arange", "spread", "repeated"), min_dim=4),
     share=3.0,
     explain=_name_the_class,
+    every_dtype=True,
 )
 def precision(trial: Trial, case: Case) -> Finding:
     """The error stays within the budget of a passing precision class; if not, it is named."""

@@ -3,7 +3,7 @@
 The forms are called through their modules, and take one pair, one token or one vector at a time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.shared import NEAR, STEPS, Turned, based, beside, two_sides
+from ropespec.conformance.checks.shared import NEAR, STEPS, Compared, based, beside, two_sides
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.judge.rotation import pairs_of
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import Applies, Judge, always, check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies, rotation
 
@@ -27,12 +27,14 @@ __all__ = [
     "Side",
     "Token",
     "both_sides",
+    "conventions_of",
     "error_of_product",
     "first",
     "forms_of_a_pair",
     "forms_of_a_score",
     "number",
     "places",
+    "printed",
     "sides",
     "token",
     "units",
@@ -97,11 +99,11 @@ class Side(NamedTuple):
 
 
 class Token(NamedTuple):
-    """The rotating components of one head of one token, and what the subject made of them.
+    """The rotating components of one token, and what the subject made of them.
 
     Attributes
     ----------
-    x, y, off : ndarray of float64, shape (r,)
+    x, y, off : ndarray of float64, shape (r,) of one head or (H, r) of all
         Before, after, and the largest error allowed of y.
     m : int
         The position.
@@ -123,7 +125,7 @@ def places(case: Case) -> list[Place]:
     return [(*(int(rng.integers(n)) for n in sizes), i) for i in chosen]  # type: ignore[misc]  # three of them
 
 
-def sides(case: Case, x: NDArray[Any], found: Turned, positions: NDArray[np.int64]) -> list[Side]:
+def sides(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.int64]) -> list[Side]:
     """Return the pairs at `places` before and after the rotation."""
     theta = frequencies.inv_freq(case.dim, **based(case.base))
     parts = [
@@ -138,13 +140,18 @@ def sides(case: Case, x: NDArray[Any], found: Turned, positions: NDArray[np.int6
     return chosen
 
 
-def token(case: Case, x: NDArray[Any], found: Turned, positions: NDArray[np.int64]) -> Token:
+def token(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.int64]) -> Token:
     """Return one head of one token before and after the rotation, without its tail."""
     at = places(case)[-1][:3]
     x, y, off = (
         part[at][: case.dim] for part in (x.astype(np.float64), found.y, found.exact.allowed)
     )
     return Token(x, y, off, int(positions[at[:2]]))
+
+
+def conventions_of(case: Case) -> dict[str, Any]:
+    """Return the keywords of a function of the reference that takes a layout and a base."""
+    return {"interleaved": case.interleaved, **based(case.base)}
 
 
 def woven(case: Case, x: Float) -> Float:
@@ -200,6 +207,34 @@ class Forms:
         ).after(self._call)
 
 
+def printed(
+    id_: str,
+    sentence: str,
+    *,
+    needs: tuple[str, ...] = ("apply_rotary",),
+    names: tuple[str, ...] = (),
+    space: Space = NEAR_SPACE,
+    applies: Applies = always,
+) -> Callable[[Judge], Judge]:
+    """Register a check of printed forms: a few cases near zero, and almost any mistake fails it.
+
+    Parameters
+    ----------
+    id_, sentence, needs, names, space, applies
+        As in `ropespec.conformance.registry.check`.
+    """
+    return check(
+        id_,
+        sentence,
+        needs=needs,
+        names=names,
+        space=space,
+        applies=applies,
+        share=FEW,
+        general=True,
+    )
+
+
 class OneSided(Protocol):
     """A form of the rotation of a pair."""
 
@@ -222,7 +257,7 @@ class OfTokens(Protocol):
 
 
 def forms_of_a_pair(
-    clause: str,
+    id_: str,
     sentence: str,
     forms: Mapping[str, OneSided],
     *,
@@ -233,8 +268,8 @@ def forms_of_a_pair(
 
     Parameters
     ----------
-    clause : str
-        The clause that lists them.
+    id_ : str
+        Of the check; its clause lists them.
     sentence : str
         The mistake.
     forms : mapping
@@ -243,7 +278,7 @@ def forms_of_a_pair(
         See `Check`.
     """
 
-    @check(clause, "forms", sentence, names=names, space=space, share=FEW, general=True)
+    @printed(id_, sentence, names=names, space=space)
     def all_forms(trial: Trial, case: Case) -> Finding:
         """Every printed form of the rotation of a pair gives the pair that the subject gives."""
         positions = case.make_positions()
@@ -261,7 +296,7 @@ def _parts(value: complex) -> NDArray[np.float64]:
 
 
 def forms_of_a_score(
-    clause: str,
+    id_: str,
     sentence: str,
     forms: Mapping[str, TwoSided],
     *,
@@ -273,7 +308,7 @@ def forms_of_a_score(
 
     Parameters
     ----------
-    clause, sentence, forms, names
+    id_, sentence, forms, names
         As in `forms_of_a_pair`.
     whole : mapping
         Forms of the score of all pairs, by `module.function`.
@@ -281,15 +316,7 @@ def forms_of_a_score(
         Whether query and key stand at one position.
     """
 
-    @check(
-        clause,
-        "forms",
-        sentence,
-        names=names,
-        space=NEAR_SPACE,
-        share=FEW,
-        general=True,
-    )
+    @printed(id_, sentence, names=names)
     def all_forms(trial: Trial, case: Case) -> Finding:
         """Every printed form of the score gives what the rotated vectors give."""
         m, n = two_sides(trial, case)

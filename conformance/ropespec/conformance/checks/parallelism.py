@@ -33,8 +33,8 @@ def _in_parts(
     trial: Trial, case: Case, x: Float, positions: Positions, parts: list[Positions]
 ) -> Float:
     """Rotate some tokens at a time, each with its own position, and put all of them back."""
-    turned = [trial.rotate(case, np.take(x, i, axis=1), positions[:, i]) for i in parts]
-    whole = np.concatenate(turned, axis=1)
+    rotated = [trial.rotate(case, np.take(x, i, axis=1), positions[:, i]) for i in parts]
+    whole = np.concatenate(rotated, axis=1)
     order = np.concatenate(parts)
     return np.take(whole, np.argsort(order), axis=1)
 
@@ -51,9 +51,8 @@ def _striped(tokens: int) -> list[Positions]:
 
 
 @check(
-    "PAR-1",
-    "shards",
-    "A shard of the sequence is turned by positions counted within the shard.",
+    "PAR-1.shards",
+    "A shard of the sequence is rotated by positions counted within the shard.",
     names=("F-019",),
     space=Space(values=("normal",), min_seq=2, positions=("arange", "shuffled", "negative")),
 )
@@ -69,8 +68,7 @@ def shards(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PAR-2",
-    "order",
+    "PAR-2.order",
     "Tokens are dealt out to shards in another order, and their positions are not.",
     space=Space(values=("normal",), min_seq=5, positions=("arange", "spread")),
 )
@@ -83,49 +81,46 @@ def order(trial: Trial, case: Case) -> Finding:
     dealt = np.concatenate(deal(case.seq))
     there, where = np.take(x, dealt, axis=1), positions[:, dealt]
     got = trial.rotate(case, there, where)
-    message = "tokens dealt out in another order, with their positions, are turned otherwise"
+    message = "tokens dealt out in another order, with their positions, are rotated otherwise"
     return alike(trial, case, there, where, got, np.take(y, dealt, axis=1), message)
 
 
 @check(
-    "PAR-3",
-    "heads",
-    "A part of the heads is turned otherwise than the same heads among all.",
+    "PAR-3.heads",
+    "A part of the heads is rotated otherwise than the same heads among all.",
     space=Space(values=("normal",), min_heads=2),
 )
 def heads(trial: Trial, case: Case) -> Finding:
-    """Two groups of heads, turned apart, are all of them turned together."""
+    """Two groups of heads, rotated apart, are all of them rotated together."""
     positions = case.make_positions()
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
     groups = np.array_split(np.arange(case.heads), SHARDS)
-    turned = [trial.rotate(case, np.take(x, group, axis=2), positions) for group in groups]
-    apart = np.concatenate(turned, axis=2)
-    message = "two groups of heads, turned apart, are not the heads turned together"
+    rotated = [trial.rotate(case, np.take(x, group, axis=2), positions) for group in groups]
+    apart = np.concatenate(rotated, axis=2)
+    message = "two groups of heads, rotated apart, are not the heads rotated together"
     return alike(trial, case, x, positions, y, apart, message)
 
 
 @check(
-    "PAR-4",
-    "documents",
+    "PAR-4.documents",
     "Positions go on counting where a packed document begins.",
     space=Space(values=("normal",), min_seq=5, positions=("arange",)),
 )
 def documents(trial: Trial, case: Case) -> Finding:
-    """Documents packed in one row, each counted from 0, are turned as they are alone."""
+    """Documents packed in one row, each counted from 0, are rotated as they are alone."""
     first, rest = np.array_split(np.arange(case.seq), SHARDS)
     row = np.concatenate([np.arange(len(first)), np.arange(len(rest))])
     positions = np.broadcast_to(row, (case.batch, case.seq)).astype(np.int64)
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
     alone = _in_parts(trial, case, x, positions, [first, rest])
-    message = "documents packed in one row are not turned as each is alone"
+    message = "documents packed in one row are not rotated as each is alone"
     return alike(trial, case, x, positions, y, alone, message)
 
 
 @check(
-    "PAR-4",
-    "attention",
+    "PAR-4.attention",
     "Packed documents see each other, or their scores depend on where in the row they lie.",
     needs=("attention",),
     names=("P-12",),
@@ -168,8 +163,7 @@ def _alone(trial: Trial, case: Case, packed: Inputs, tokens: Positions) -> Bound
 
 
 @check(
-    "PAR-6",
-    "tree",
+    "PAR-6.tree",
     "Tokens that share a position are counted on, as if each followed the other.",
     space=Space(values=("normal",), min_seq=3, positions=("arange",)),
 )
@@ -182,5 +176,5 @@ def tree(trial: Trial, case: Case) -> Finding:
     x = np.ascontiguousarray(np.broadcast_to(x[:, :1], x.shape))
     y = trial.rotate(case, x, positions)
     first = np.searchsorted(depth, depth)  # the first token of each depth
-    message = "tokens that share a position are turned differently"
+    message = "tokens that share a position are rotated differently"
     return alike(trial, case, x, positions, y, np.take(y, first, axis=1), message)

@@ -19,9 +19,9 @@ from ropespec.conformance.checks.shared import (
     beside,
     conventions,
     draw,
+    rotate,
     rules,
     takes_rotary_dim,
-    turn,
 )
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules, dot, project, project_rotated
@@ -49,8 +49,8 @@ def _inputs(case: Case, salt: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
     return x, draw(case, (case.heads, case.head_dim, width), salt + 1)
 
 
-def _side(function: str, word: str, other: str) -> None:
-    """Register the checks of f_q or f_k."""
+def _side(ids: tuple[str, str, str], function: str, word: str, other: str) -> None:
+    """Register the checks of f_q or f_k: its value, its tail, and the formula as printed."""
 
     def asked(
         trial: Trial, case: Case
@@ -69,9 +69,8 @@ def _side(function: str, word: str, other: str) -> None:
         return project_rotated(x, positions, weight, allowed, **case.keywords)
 
     @check(
-        "PROJ-1",
-        word,
-        f"The {word} is turned before it is projected, not turned, or turned unlike the {other}.",
+        ids[0],
+        f"The {word} is rotated before it is projected, or not, or unlike the {other}.",
         needs=(function,),
         names=(*_NAMES[word], "P-30"),
     )
@@ -80,8 +79,7 @@ def _side(function: str, word: str, other: str) -> None:
         return problem or against(got, exact(arrays, case, rules(trial, case.dtype)), call)
 
     @check(
-        "ROT-14",
-        word,
+        ids[1],
         f"The tail of a projected {word} is rotated, or the frequencies are those of the head.",
         needs=(function,),
         space=Space(max_position=NEAR, max_dim=64, partial=True, min_dim=4),
@@ -93,8 +91,7 @@ def _side(function: str, word: str, other: str) -> None:
         return against_reference(trial, case)
 
     @check(
-        "PROJ-1",
-        f"reference-{word}",
+        ids[2],
         f"The {word} agrees with the judge but not with the formula as the documents print it.",
         needs=(function,),
         names=(*_NAMES[word], "P-47"),
@@ -122,13 +119,12 @@ def _side(function: str, word: str, other: str) -> None:
 
 
 _NAMES = {"query": ("F-078", "F-081", "F-087"), "key": ("F-082", "F-083", "F-087", "E-03")}
-_side("project_query", "query", "key")
-_side("project_key", "key", "query")
+_side(("PROJ-1.query", "ROT-14.query", "PROJ-1.reference-query"), "project_query", "query", "key")
+_side(("PROJ-1.key", "ROT-14.key", "PROJ-1.reference-key"), "project_key", "key", "query")
 
 
 @check(
-    "PROJ-1",
-    "forms",
+    "PROJ-1.forms",
     "A printed form of f_q in two dimensions gives another pair: a sign, a row for a column.",
     needs=("project_query",),
     names=("F-079", "F-081", "F-082", "F-085", "F-086", "F-087", "F-090", "E-38", "E-39", "E-46"),
@@ -182,11 +178,11 @@ def _value(
 
 
 @check(
-    "PROJ-2",
-    "value",
-    "The value is turned by its position, or its odd component is refused or lost.",
+    "PROJ-2.value",
+    "The value is rotated by its position, or its odd component is refused or lost.",
     needs=("project_value",),
     names=("F-080", "F-160", "E-38", "P-34"),
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """f_v = W x at every position; the same x in every row gives the same value."""
@@ -199,8 +195,7 @@ def value(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PROJ-2",
-    "reference",
+    "PROJ-2.reference",
     "The value agrees with the judge but not with the formula as the documents print it.",
     needs=("project_value",),
     names=("F-080", "E-08", "P-47"),
@@ -226,8 +221,7 @@ def value_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PROJ-3",
-    "components",
+    "PROJ-3.components",
     "The weight is transposed, or heads and components are mixed up.",
     needs=("project_value",),
     names=("F-084",),
@@ -250,9 +244,8 @@ def components(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PROJ-4",
-    "folded",
-    "Turning the projected vector is not turning the columns of the weight: the map is not linear.",
+    "PROJ-4.folded",
+    "The rotated vector is not that of rotated columns of the weight: the map is not linear.",
     names=("F-088", "P-30"),
     space=Space(values=("normal", "ones")),
     general=True,
@@ -301,28 +294,27 @@ def _all_pairs(case: Case, q: NDArray[Any], k: NDArray[Any], m: NDArray[np.int64
     offset = (m[:, :, None] - m[:, None, :])[..., None]
     cos, sin = oracle.cos_sin(offset, case.dim, case.base)
     product = (q1 + 1j * q2)[:, :, None] * (k1 - 1j * k2)[:, None, :]
-    turned = np.sum((product * (cos + 1j * sin)).real, axis=-1)
+    rotated = np.sum((product * (cos + 1j * sin)).real, axis=-1)
     tail = q[:, :, None, :, case.dim :].astype(np.float64) * k[:, None, :, :, case.dim :].astype(
         np.float64
     )
-    return np.asarray(turned + tail.sum(axis=-1))
+    return np.asarray(rotated + tail.sum(axis=-1))
 
 
 @check(
-    "PROJ-5",
-    "tokens",
-    "A token is turned by more than its own position: by its neighbours', or by the largest one.",
+    "PROJ-5.tokens",
+    "A token is rotated by more than its own position: by its neighbours', or by the largest one.",
     names=("F-023", "F-091", "F-161", "E-02", "P-12"),
     space=Space(values=("normal",), positions=("arange", "shuffled", "ragged"), min_seq=2),
     general=True,
 )
 def tokens(trial: Trial, case: Case) -> Finding:
-    """Every two tokens, turned each by its own position, have the score of their offset."""
+    """Every two tokens, rotated each by its own position, have the score of their offset."""
     m = case.make_positions()
     short = slice(0, 5)
     q, k = (case.make_x(m, seed=s)[:, short] for s in (0, 1))
     m = m[:, short]
-    left, right = turn(trial, case, q, m), turn(trial, case, k, m)
+    left, right = rotate(trial, case, q, m), rotate(trial, case, k, m)
     got = np.einsum("bshd,bthd->bsth", left.y, right.y)
     a, b = left.exact, right.exact
     bound = dot(
@@ -335,9 +327,8 @@ def tokens(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PROJ-5",
-    "projected",
-    "Queries and keys are turned by different angles, or in different layouts.",
+    "PROJ-5.projected",
+    "Queries and keys are rotated by different angles, or in different layouts.",
     needs=("project_query", "project_key"),
     names=("F-023", "F-091", "F-161", "E-02", "P-12"),
     space=Space(positions=("arange", "shuffled", "ragged"), max_position=NEAR),

@@ -22,8 +22,8 @@ __all__ = [
     "LITERAL",
     "NEAR",
     "STEPS",
+    "Compared",
     "Scored",
-    "Turned",
     "against",
     "answer",
     "as_claimed",
@@ -34,11 +34,11 @@ __all__ = [
     "gradients_claimed",
     "literal_error",
     "real_dtype",
+    "rotate",
     "rules",
     "scores",
     "takes_rotary_dim",
     "ten_thousand",
-    "turn",
     "two_sides",
     "unchanged",
 ]
@@ -187,8 +187,8 @@ def unchanged(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(same | (np.isnan(old) & np.isnan(new)))
 
 
-class Turned(NamedTuple):
-    """A vector turned by the subject, and exactly.
+class Compared(NamedTuple):
+    """A vector rotated by the subject, and exactly.
 
     Attributes
     ----------
@@ -205,32 +205,32 @@ class Turned(NamedTuple):
     call: Call
 
 
-def beside(trial: Trial, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Turned:
+def beside(trial: Trial, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Compared:
     """Let the subject rotate x; what is allowed is its own error and that of the reference."""
     y = trial.rotate(case, x, positions)
     rotation = trial.expect(case, x, positions)
     allowed = rotation.allowed(trial.loosest(case.dtype), trial.machine) + literal_error(rotation)
     call = Call("apply_rotary", (x, positions), case.keywords)
-    return Turned(y.astype(np.float64), Bounded(rotation.y, allowed), call)
+    return Compared(y.astype(np.float64), Bounded(rotation.y, allowed), call)
 
 
-def turn(
+def rotate(
     trial: Trial,
     case: Case,
     x: NDArray[Any],
     positions: NDArray[np.int64],
     function: str = "apply_rotary",
-) -> Turned:
+) -> Compared:
     """Let the subject rotate x, and rotate it exactly."""
     y = trial.rotate(case, x, positions, function=function)
     call = Call(function, (x, positions), case.keywords)
     rotation = trial.expect(case, x, positions)
     allowed = rotation.allowed(trial.loosest(case.dtype), trial.machine)
-    return Turned(y.astype(np.float64), Bounded(rotation.y, allowed), call)
+    return Compared(y.astype(np.float64), Bounded(rotation.y, allowed), call)
 
 
 class Scored(NamedTuple):
-    """Scores of queries and keys turned by the subject, (B, S, H), and what they must be."""
+    """Scores of queries and keys rotated by the subject, (B, S, H), and what they must be."""
 
     got: Float
     exact: Bounded
@@ -245,7 +245,7 @@ def scores(  # two sides, each with vector and position
     m: NDArray[np.int64],
     n: NDArray[np.int64],
 ) -> Scored:
-    """Let the subject turn q to m and k to n, and take <q, k> token by token in float64."""
-    left, right = turn(trial, case, q, m), turn(trial, case, k, n)
+    """Let the subject rotate q to m and k to n, and take <q, k> token by token in float64."""
+    left, right = rotate(trial, case, q, m), rotate(trial, case, k, n)
     got = np.sum(left.y * right.y, axis=-1)
     return Scored(got, dot(left.exact, right.exact), left.call)

@@ -52,12 +52,12 @@ def _embed(
 
 
 @check(
-    "SIN-1",
-    "value",
+    "SIN-1.value",
     "Sines and cosines are swapped or stand in two halves, or the angle is not m / base^(2i/d).",
     needs=("sinusoidal_embedding",),
     names=("F-025", "F-026", "F-030", "F-031", "P-04"),
     share=2.0,
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """Sin(m theta_i) at component 2i, cos(m theta_i) at 2i + 1."""
@@ -69,8 +69,7 @@ def value(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "SIN-1",
-    "circle",
+    "SIN-1.circle",
     "A pair is no point of the unit circle: the two members belong to different angles.",
     needs=("sinusoidal_embedding",),
     names=("P-04",),
@@ -96,8 +95,7 @@ def circle(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "SIN-1",
-    "reference",
+    "SIN-1.reference",
     "The embedding agrees with the judge but not with the formula as the documents print it.",
     needs=("sinusoidal_embedding",),
     names=("F-025", "F-026", "F-030", "F-031", "P-47"),
@@ -127,8 +125,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "SIN-2",
-    "pairs",
+    "SIN-2.pairs",
     "The exponent is 2j/d for component j, or sine and cosine of a pair take two frequencies.",
     needs=("sinusoidal_embedding",),
     names=("F-027", "F-028", "F-029", "F-030", "F-031", "F-206", "E-32", "E-33"),
@@ -169,8 +166,7 @@ def _rows(dim: int) -> list[sinusoidal.Component]:
 
 
 @check(
-    "SIN-1",
-    "even",
+    "SIN-1.even",
     "An odd width loses a component, or fails with an error that names nothing.",
     needs=("sinusoidal_embedding",),
     names=("E-64", "P-46"),
@@ -193,8 +189,7 @@ def even(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "SIN-3",
-    "table",
+    "SIN-3.table",
     "The table filled by div_term starts at position 1, or takes its frequencies in another order.",
     needs=("sinusoidal_embedding",),
     names=("F-032", "F-187", "P-05"),
@@ -220,8 +215,7 @@ _ROWS = 5000
 
 
 @check(
-    "SIN-4",
-    "added",
+    "SIN-4.added",
     "The row that is added to a word vector is that of another position, or scaled.",
     needs=("sinusoidal_embedding",),
     names=("F-024", "F-033", "F-034", "F-187"),

@@ -166,7 +166,7 @@ def _scaled(model: Model, rng: np.random.Generator) -> tuple[Sides, Sides]:
 
 
 def _clause(
-    clause: str,
+    id_: str,
     sentence: str,
     move: Move,
     *,
@@ -175,8 +175,7 @@ def _clause(
     heads: int = 1,
 ) -> None:
     @check(
-        clause,
-        "moved",
+        id_,
         sentence,
         names=names,
         space=Space(
@@ -230,28 +229,29 @@ def _scores(trial: Trial, case: Case, model: Model, trained: Sides, moved: Sides
 _PAIRED = ("F-138", "P-27")
 
 _clause(
-    "WGT-1",
+    "WGT-1.moved",
     "Half-split pairs are others than those that the rows are moved to.",
     _rows,
     names=_PAIRED,
 )
-_clause("WGT-2", "A bias that moves with its row meets another pair.", _biases)
-_clause("WGT-3", "A head is rotated with components of another.", _by_head, heads=4)
+_clause("WGT-2.moved", "A bias that moves with its row meets another pair.", _biases)
+_clause("WGT-3.moved", "A head is rotated with components of another.", _by_head, heads=4)
 _clause(
-    "WGT-4",
+    "WGT-4.moved",
     "The pairs of a partial rotation reach beyond rotary_dim.",
     _rows,
     partial=True,
 )
-_clause("WGT-5", "A weight of a norm that moves with its component meets another pair.", _normed)
-_clause("WGT-6", "Rows of a fused weight that are moved meet other pairs.", _fused, heads=2)
-_clause("WGT-7", "An adapter that moves with its weight meets other pairs.", _adapted)
-_clause("WGT-8", "A scale that moves with its row meets another pair.", _scaled)
+_clause(
+    "WGT-5.moved", "A weight of a norm that moves with its component meets another pair.", _normed
+)
+_clause("WGT-6.moved", "Rows of a fused weight that are moved meet other pairs.", _fused, heads=2)
+_clause("WGT-7.moved", "An adapter that moves with its weight meets other pairs.", _adapted)
+_clause("WGT-8.moved", "A scale that moves with its row meets another pair.", _scaled)
 
 
 @check(
-    "WGT-9",
-    "moved",
+    "WGT-9.moved",
     "Keys from a cache of the other layout, put in order, are not the keys of this one.",
     names=_PAIRED,
     space=Space(values=("normal",), layouts=(False,), max_position=NEAR, min_dim=4),

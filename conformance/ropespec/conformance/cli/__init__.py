@@ -1,6 +1,6 @@
 """The command `ropespec`.
 
-No framework is imported here: torch, JAX and CuPy are loaded by the worker of a subject alone.
+No framework is imported here: it is loaded by the worker of a subject alone.
 """
 
 import sys

@@ -1,9 +1,11 @@
 """`ropespec check`: find out whether an implementation conforms."""
 
+import gc
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -12,19 +14,24 @@ from rich.text import Text
 from ropespec.conformance.cli.given import given, given_options
 from ropespec.conformance.cli.options import (
     deadline_option,
+    naming_backends,
     profile_options,
     require_target,
     timeout_option,
 )
 from ropespec.conformance.cli.output import NARROW, Destination, console, deliver, writable
 from ropespec.conformance.cli.status import CONFORMS, FAILS, UNDECIDED, UNUSABLE, Unusable
-from ropespec.conformance.profile import ARRAYS, WAIVERS, ProfileError
+from ropespec.conformance.frameworks import BUILTIN
+from ropespec.conformance.profile import WAIVERS, ProfileError
 from ropespec.conformance.report.document import document, documents
 from ropespec.conformance.report.progress import Progress
 from ropespec.conformance.report.proof import proved
 from ropespec.conformance.report.summary import print_report
 from ropespec.conformance.results import Verdict
 from ropespec.conformance.subject.errors import TargetUnusable
+
+if TYPE_CHECKING:
+    from ropespec.conformance.subject.session import Session
 
 __all__ = ["check_command"]
 
@@ -66,6 +73,7 @@ class _Request:
 @click.option("--verbose", is_flag=True, help="Print every clause, and every failure in full.")
 @timeout_option
 @deadline_option
+@naming_backends
 def check_command(  # one parameter per option that is no claim
     *,
     target: str | None,
@@ -80,7 +88,7 @@ def check_command(  # one parameter per option that is no claim
 ) -> int:
     """Check an implementation of RoPE, clause by clause.
 
-    TARGET is numpy, torch, jax or cupy (the built-in backends), package.module:attribute or
+    TARGET is BACKENDS (the built-in backends), package.module:attribute or
     path/to/file.py:attribute: a function f(x, positions) that returns x rotated, or a module or
     an object that offers more of the API. Without TARGET every built-in backend is checked.
 
@@ -126,8 +134,8 @@ def _status(verdicts: Sequence[Verdict]) -> int:
 
 def _check_all(request: _Request, destination: Destination | None) -> int:
     """Check every backend that can run here; those that cannot are neither passed nor failed."""
-    not_run = {name: reason for name in ARRAYS if (reason := _missing(name))}
-    verdicts = [_judge(name, request) for name in ARRAYS if name not in not_run]
+    not_run = {name: reason for name in BUILTIN if (reason := _missing(name))}
+    verdicts = [_judge(name, request) for name in BUILTIN if name not in not_run]
 
     def show(screen: Console) -> None:
         for verdict in verdicts:
@@ -142,19 +150,35 @@ def _check_all(request: _Request, destination: Destination | None) -> int:
 
 def _judge(target: str, request: _Request) -> Verdict:
     with Progress(console(sys.stderr, NARROW), target) as progress:
-        # Loaded after the first line is on the screen: Hypothesis alone takes half a second.
+        # Loaded after the first line is on the screen, and the checks while the subject is.
         from ropespec.conformance.opening import open_subject  # noqa: PLC0415  # see above
-        from ropespec.conformance.remedy import remedied  # noqa: PLC0415  # see above
-        from ropespec.conformance.runner import Plan, run  # noqa: PLC0415  # see above
 
-        plan = Plan(request.seed, request.full, request.only, request.deadline)
+        checks = threading.Thread(target=_load_checks)
+        checks.start()
         try:
             with open_subject(target, request.claims, request.timeout) as session:
-                verdict = run(session, plan, progress.on_result)
-                verdict = remedied(session, verdict, plan)
+                checks.join()
+                verdict = _run(session, request, progress)
         except TargetUnusable as problem:
             raise Unusable(str(problem), problem.remedy) from None
         return proved(verdict) if request.scripts else verdict
+
+
+def _load_checks() -> None:
+    """Import what a run needs beside its subject: Hypothesis alone takes half a second."""
+    from ropespec.conformance import registry, remedy  # noqa: F401, PLC0415  # see above
+
+    registry.all_checks()
+
+
+def _run(session: "Session", request: _Request, progress: Progress) -> Verdict:
+    from ropespec.conformance.remedy import remedied  # noqa: PLC0415  # not before it is wanted
+    from ropespec.conformance.runner import Plan, run  # noqa: PLC0415  # as above
+
+    gc.freeze()  # as a worker does
+    plan = Plan(request.seed, request.full, request.only, request.deadline)
+    verdict = run(session, plan, progress.on_result)
+    return remedied(session, verdict, plan)
 
 
 def _missing(name: str) -> str | None:

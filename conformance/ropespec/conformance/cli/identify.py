@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
 
 from ropespec.conformance.cli.options import (
     claims_of,
@@ -19,6 +20,7 @@ from ropespec.conformance.subject.errors import TargetUnusable
 if TYPE_CHECKING:  # NumPy and the judge are loaded by the command itself
     from ropespec.conformance.identify import Identification
     from ropespec.conformance.results import Diagnosis
+    from ropespec.conformance.subject.session import Session
 
 __all__ = ["identify_command"]
 
@@ -52,12 +54,13 @@ def identify_command(
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     destination = writable(json_file, require_target(target).path)
     try:
-        found, mistakes = _found(target, claims_of(options), timeout, try_axes=try_axes)
+        found, mistakes, session = _found(target, claims_of(options), timeout, try_axes=try_axes)
     except TargetUnusable as problem:
         raise Unusable(str(problem), problem.remedy) from None
     from ropespec.conformance.report.identification import (  # noqa: PLC0415  # NumPy is loaded by now
         headline,
         print_identification,
+        print_kept,
     )
 
     if found.is_nothing:
@@ -66,16 +69,22 @@ def identify_command(
         "headline": headline(found),
         **found.as_dict(),
         "diagnosis": [one.as_dict() for one in mistakes],
+        "lacks": list(session.lacks),
+        "stragglers": dict(session.stragglers),
     }
-    deliver(
-        _strict(content), destination, lambda screen: print_identification(screen, found, mistakes)
-    )
+
+    def show(screen: Console) -> None:
+        print_identification(screen, found, mistakes)
+        print_kept(screen, session.lacks, session.stragglers)
+
+    deliver(_strict(content), destination, show)
     return CONFORMS
 
 
 def _found(
     target: str, claims: dict[str, Any], timeout: float, *, try_axes: bool
-) -> "tuple[Identification, tuple[Diagnosis, ...]]":
+) -> "tuple[Identification, tuple[Diagnosis, ...], Session]":
+    """Return what was found, the mistakes, and the session, which is closed."""
     from ropespec.conformance.diagnosis import diagnose  # noqa: PLC0415  # as above
     from ropespec.conformance.first_call import require_answer  # noqa: PLC0415  # as above
     from ropespec.conformance.identify import (  # noqa: PLC0415  # half a second that --help saves
@@ -100,7 +109,7 @@ def _found(
                 (told, diagnose(session.under(other, session.timeout))),
                 key=lambda names: [one.name == "unknown" or " and " in one.name for one in names],
             )
-        return found, told
+        return found, told, session
 
 
 def _strict(value: Any) -> Any:  # noqa: ANN401  # JSON in, JSON out

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from ropespec.conformance import checks
 from ropespec.conformance.mistakes import catalogue
 from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED, Entry
 from ropespec.conformance.registry import Check, all_checks
@@ -16,8 +17,8 @@ __all__ = ["check_text", "known_names", "mistake_text"]
 
 def known_names() -> list[str]:
     """Return the ids of all checks, and the ids and names of all mistakes."""
-    checks = [item.id for item in all_checks()]
-    return [*checks, *CATALOGUE, *(one.name for one in CATALOGUE.values()), *UNLISTED]
+    ids = [item.id for item in all_checks()]
+    return [*ids, *CATALOGUE, *(one.name for one in CATALOGUE.values()), *UNLISTED]
 
 
 def check_text(name: str) -> str | None:
@@ -44,10 +45,20 @@ def _check(item: Check) -> str:
             f"- Clause: **{clause.id}** {clause.title}",
             f"- Needs: {needs}",
             f"- Documents: {', '.join(item.names) or 'none'}",
-            f"- Lives at: `{_place(item.judge)}`",
+            f"- Lives at: `{_registration(item.id)}`",
+            f"- Judged at: `{_place(item.judge)}`",
             *_implementations("Wrong implementations that fail it", killed),
         ]
     )
+
+
+def _registration(id_: str) -> str:
+    """Return file and line where a check is registered: the one literal that is its id."""
+    for file in sorted(Path(checks.__path__[0]).rglob("*.py")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if f'"{id_}"' in line:
+                return f"{_below(str(file))}:{number}"
+    raise LookupError(f"no file of {checks.__name__} registers {id_} by its id")
 
 
 def mistake_text(name: str) -> str | None:

@@ -8,6 +8,7 @@ import click
 
 from ropespec.conformance.claims import Claim
 from ropespec.conformance.cli.status import Unusable
+from ropespec.conformance.frameworks import BUILTIN
 from ropespec.conformance.profile import CLAIMS
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.target import Target, current_folder, parse
@@ -15,6 +16,7 @@ from ropespec.conformance.subject.target import Target, current_folder, parse
 __all__ = [
     "claims_of",
     "deadline_option",
+    "naming_backends",
     "profile_options",
     "require_target",
     "timeout_option",
@@ -107,6 +109,14 @@ def profile_options(function: Command) -> Command:
     """Add the profile options to a command; they arrive as keywords for `claims_of`."""
     for option in reversed(_OPTIONS):
         function = option(function)
+    return function
+
+
+def naming_backends(function: Command) -> Command:
+    """Put the names of the built-in backends where the help of a command says BACKENDS."""
+    *others, last = BUILTIN
+    named = f"{', '.join(others)} or {last}"
+    function.__doc__ = (function.__doc__ or "").replace("BACKENDS", named)
     return function
 
 

@@ -57,7 +57,7 @@ def _found(name: str | None) -> str:
         return _clause(clause)
     if name.lower() in (*CHAPTERS, "documents"):
         return chapter_text(name.lower())
-    # Only what comes now needs the checks, and Hypothesis with them.
+    # Only what comes now needs the checks, and NumPy with them.
     from ropespec.conformance.cli.named import check_text, mistake_text  # noqa: PLC0415  # see above
 
     if text := mistake_text(name):
@@ -112,7 +112,7 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _checks_of(clause_id: str) -> list[str]:
-    # Only this needs the checks, and Hypothesis with them.
+    # Only this needs the checks, and NumPy with them.
     from ropespec.conformance.registry import all_checks  # noqa: PLC0415  # see above
 
     return [f"- `{item.id}`: {item.sentence}" for item in all_checks() if item.clause == clause_id]

@@ -56,6 +56,11 @@ def zoo_command(
     destination = writable(json_file)
     from ropespec.conformance.zoo.score import score  # noqa: PLC0415  # Hypothesis is slow to load
 
+    reasons = {entry.name: entry.profile.framework.unavailable() for entry in chosen}
+    for name, reason in reasons.items():
+        if reason:
+            click.echo(f"{name} is not run: {reason}", err=True)
+    chosen = tuple(entry for entry in chosen if not reasons[entry.name])
     found = score(chosen, seed=seed, seeds=seeds, whole=not only, on_done=_progress)
     content = {"seed": seed, **found.as_dict()}
     deliver(content, destination, lambda screen: _print(screen, found), WIDE)

@@ -48,7 +48,12 @@ def compare(a: Side, b: Side, seed: int = 0) -> Comparison:
     found = _compare(a, b, seed)
     if not found.interchangeable and any([a.look(), b.look()]):
         found = _compare(a, b, seed)
-    return replace(found, seconds=time.perf_counter() - began)
+    return replace(
+        found,
+        a=_left(a, found.a),
+        b=_left(b, found.b),
+        seconds=time.perf_counter() - began,
+    )
 
 
 def _compare(a: Side, b: Side, seed: int) -> Comparison:
@@ -120,4 +125,11 @@ def _report(side: Side, terms: Terms, index: int) -> SideReport:
             f"{one.id} {one.name}: {one.sentence}".strip()
             for one in diagnose(side.session.under(side.claimed, side.session.timeout))
         ),
+        lacks=side.session.lacks,
     )
+
+
+def _left(side: Side, report: SideReport) -> SideReport:
+    """Add what outlived a side, which is known when its process has ended."""
+    side.session.refresh()
+    return replace(report, stragglers=dict(side.session.stragglers))

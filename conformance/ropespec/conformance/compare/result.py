@@ -1,7 +1,7 @@
 """What a comparison found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -158,6 +158,10 @@ class SideReport:
         Versions.
     remarks : tuple of str
         What is unusual about it.
+    lacks : tuple of str
+        What this system could not keep it from.
+    stragglers : mapping of str to int
+        Processes that outlived it and were ended.
     """
 
     target: str
@@ -165,6 +169,8 @@ class SideReport:
     convention: str
     environment: Mapping[str, str]
     remarks: tuple[str, ...]
+    lacks: tuple[str, ...] = ()
+    stragglers: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,7 @@ def _not_finite(asker: Asker, maker: Maker, right: Chain) -> Iterator[Diagnosis]
 
 
 def _subnormal(asker: Asker, maker: Maker, right: Chain) -> Iterator[Diagnosis]:
-    if not maker.profile.subnormals or maker.profile.array == "jax":
+    if not maker.profile.subnormals or maker.profile.framework.library.flushes:
         return
     for dtype in maker.profile.dtypes:
         given = maker.given((2, 3, 2), "from", 37, dtype=dtype)

@@ -1,19 +1,20 @@
 """What was found, run beside the subject on fresh calls; only what agrees is kept."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.seen import Seen, agree, telling
-from ropespec.conformance.diagnosis.where import ALL, Atom, Where, conditions
+from ropespec.conformance.diagnosis.wanted import with_feature
+from ropespec.conformance.diagnosis.where import Atom, Where, conditions
 from ropespec.conformance.mistakes.chain import Chain, Made, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["Confirmed", "Explanation", "confirmed", "located"]
+__all__ = ["Confirmed", "Explanation", "applies", "confirmed", "explains", "located"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def applies(explanation: Explanation, seen: Sequence[Seen]) -> bool:
 def _fresh(maker: Maker, explanation: Explanation, seed: int) -> list[Given]:
     """Make fresh calls of fresh shapes, and others on both sides of every limit."""
     rng = np.random.default_rng([seed, 41])
-    compiled = maker.profile.array == "jax"
+    compiled = maker.profile.framework.compiles
     made = list[Given]()
     patterns = ("scattered", "ragged", "from", "far", "packed", "gaps", "signs", "falling")
     shapes = [(2, 5, 3), (1, 1, 1), (3, 8, 2)] if compiled else []
@@ -156,158 +157,3 @@ def _around(maker: Maker, atom: Atom, where: Where, seed: int) -> list[Given]:
         for k, value in enumerate(values)
         for given in with_feature(maker, atom.feature, value, where, seed + 60 + k)
     ]
-
-
-_AXES = {"rows": 0, "tokens": 1, "heads": 2, "row": 0, "token": 1, "head": 2}
-_ENDS = {"last row": 0, "last token": 1, "last head": 2}
-_MOST = 200_000
-_MANY = 3_000
-
-
-@dataclass(slots=True)
-class _Wanted:
-    """A call that is to have some features."""
-
-    shape: list[int]
-    dim: int
-    dtype: str | None = None
-    position: int | None = None
-    strided: bool = False
-    strided_positions: bool = False
-
-    def hold(self, atom: Atom, maker: Maker) -> None:
-        """Keep a condition beside the one that is varied."""
-        n = int(atom.value)
-        match atom.feature:
-            case "tokens" | "rows" | "heads":
-                self.shape[_AXES[atom.feature]] = n
-            case "token" | "row" | "head" if atom.op != "<=":
-                axis = _AXES[atom.feature]
-                self.shape[axis] = max(self.shape[axis], n + 2)
-            case "dtype":
-                self.dtype = ("float32", "float64", "float16", "bfloat16")[n]
-            case "dim" if n in maker.dims:
-                self.dim = n
-            case "strided":
-                self.strided = n == 1
-            case "strided positions":
-                self.strided_positions = n == 1
-
-    def vary(self, feature: str, n: int) -> None:
-        """Give a feature a value."""
-        if n > _MANY:
-            self.shape = [1, 1, 1]
-        if feature in ("tokens", "rows", "heads"):
-            self.shape[_AXES[feature]] = n
-        elif feature in _ENDS:
-            self.shape[_ENDS[feature]] = max(n, 1)
-        elif feature in _AXES:
-            self.shape[_AXES[feature]] = max(n + 2, 1)
-        elif feature in ("all places", "place"):
-            self.shape[:2] = [1, max(n, 1)]
-        elif feature in ("distance", "position", "farthest"):
-            self.position = n
-
-
-def with_feature(maker: Maker, feature: str, value: float, where: Where, seed: int) -> list[Given]:
-    """Make calls in which a feature has a value, as far as it can be chosen."""
-    if feature in ("dim", "pair"):
-        return [maker.given((2, 5, 2), "scattered", seed, dim=d) for d in maker.dims[:8]]
-    wanted = _Wanted([2, 5, 2], maker.dims[0])
-    for atom in where.atoms:
-        if atom.feature != feature:
-            wanted.hold(atom, maker)
-    wanted.vary(feature, int(value))
-    size = int(np.prod(wanted.shape))
-    if not 0 < size <= _MOST or abs(wanted.position or 0) > maker.profile.max_position:
-        return []
-    b, s, h = wanted.shape
-    given = maker.given(
-        (b, s, h),
-        "scattered" if wanted.position is None else np.full((b, s), wanted.position),
-        seed,
-        dim=min(maker.dims) if size > _MANY else wanted.dim,
-        dtype=wanted.dtype,
-    )
-    return [replace(given, strided=wanted.strided, strided_positions=wanted.strided_positions)]
-
-
-def refined(
-    asker: Asker, maker: Maker, right: Chain, explanation: Explanation, seen: Sequence[Seen]
-) -> Explanation:
-    """Bisect each limit of a condition between the last call without and the first call with."""
-    where = explanation.where
-    for atom in where.atoms:
-        if atom.op == "==" or atom.feature not in _BISECTED:
-            continue
-        limit = _limit(asker, maker, right, Explanation(explanation.choice, where), atom, seen)
-        atoms = tuple(replace(one, value=limit) if one is atom else one for one in where.atoms)
-        where = Where(atoms)
-    return Explanation(explanation.choice, where)
-
-
-_BISECTED = (
-    "tokens",
-    "rows",
-    "heads",
-    "distance",
-    "position",
-    "farthest",
-    "all places",
-    "token",
-    "row",
-    "head",
-    "place",
-)
-
-
-def _limit(
-    asker: Asker,
-    maker: Maker,
-    right: Chain,
-    explanation: Explanation,
-    atom: Atom,
-    seen: Sequence[Seen],
-) -> float:
-    """Return the exact limit of an atom."""
-    rest = Where(tuple(one for one in explanation.where.atoms if one is not atom))
-    inside, outside = atom.value, None
-    sign = 1 if atom.op == ">=" else -1
-    for one in seen:  # the nearest value at which only the right chain explains
-        other = run(explanation.choice.chain(right), one.given)
-        values = np.broadcast_to(ALL[atom.feature].of(one.given), one.y.shape)
-        refuted = rest.mask(one.given) & ~one.wrong & ~agree(one.y, other)
-        refuted &= sign * (values - inside) < 0
-        if refuted.any():
-            near = values[refuted].max() if sign > 0 else values[refuted].min()
-            if outside is None or sign * (near - outside) > 0:
-                outside = float(near)
-    if outside is None:
-        return float(inside)
-    for step in range(20):
-        if abs(inside - outside) <= 1:
-            break
-        middle = float(np.floor((inside + outside) / 2))
-        made = with_feature(maker, atom.feature, middle, explanation.where, 7000 + step)
-        if not made:
-            break
-        answer = asker.ask(made[0])
-        if answer is None or answer.y is None:
-            break
-        one = Seen(answer, right)
-        values = np.broadcast_to(ALL[atom.feature].of(one.given), one.y.shape)
-        at = values == middle
-        if (one.wrong & at).any():
-            inside = middle
-        else:
-            outside = middle
-    return float(inside)
-
-
-def differing(one: Explanation, other: Explanation, seen: Sequence[Seen]) -> bool:
-    """Whether two explanations say different things of any call."""
-    for call in seen:
-        left, right = expected(one, call), expected(other, call)
-        if not agree(left.y, right).all():
-            return True
-    return False

@@ -81,7 +81,7 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
 
 def _has_gradient(session: Session) -> bool:
     own = "apply_rotary_vjp" in session.offers
-    return session.profile.gradients and (own or session.profile.array in ("torch", "jax"))
+    return session.profile.gradients and (own or session.profile.framework.has_gradients)
 
 
 def _examined(

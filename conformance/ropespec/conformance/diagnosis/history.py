@@ -45,8 +45,8 @@ def repeats(asker: Asker, maker: Maker) -> bool:
 
 def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
     """Make sequences of calls that meet each other's lengths, widths, dtypes and positions."""
-    dims, dtypes = maker.dims[: 1 if maker.profile.array == "jax" else 4], maker.profile.dtypes
-    compiled = maker.profile.array == "jax"
+    dims, dtypes = maker.dims[: 1 if maker.profile.framework.compiles else 4], maker.profile.dtypes
+    compiled = maker.profile.framework.compiles
     lengths = (5, 8, 1) if compiled else (5, 8, 1, 1, 5, 3, 12, 1, 8, 7, 5, 2, 1, 1, 1, 17, 5, 3)
     patterns = ("from", "scattered", "ragged", "arange", "gaps")
     for k, begin in enumerate((0, 3, 7, 11)):

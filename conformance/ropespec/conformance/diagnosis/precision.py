@@ -30,7 +30,7 @@ def measured(asker: Asker, maker: Maker, right: Chain) -> Chain:
     for dtype in profile.dtypes:
         if dtype not in _HALVES:
             continue
-        shapes = SMALL[:3] if profile.array == "jax" else SMALL[:8]
+        shapes = SMALL[:3] if profile.framework.compiles else SMALL[:8]
         givens = [
             maker.given(shape, ("scattered", "ragged")[k % 2], 70 + k, dtype=dtype)
             for k, shape in enumerate(shapes)

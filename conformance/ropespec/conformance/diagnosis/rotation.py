@@ -14,9 +14,9 @@ from ropespec.conformance.diagnosis.confirm import (
     confirmed,
     explains,
     located,
-    refined,
 )
 from ropespec.conformance.diagnosis.history import remembered, repeats
+from ropespec.conformance.diagnosis.limits import refined
 from ropespec.conformance.diagnosis.search import Search
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.mistakes.chain import RIGHT, Chain
@@ -90,23 +90,32 @@ def examine(
     until, late = time.process_time() + seconds, time.monotonic() + 3 * seconds
     outcome = Outcome()
     outcome.repeats = repeats(asker, maker)
-    for given in (*also, *maker.battery()):
-        answer = asker.ask(given)
-        if answer is None:
-            continue
-        outcome.answers.append(answer)
-        if answer.fault in ("crash", "timeout"):
-            return outcome
-        if answer.y is not None:
-            outcome.seen.append(Seen(answer, right))
-        if time.monotonic() > late:
-            break
+    if not _asked(outcome, asker, (*also, *maker.battery()), right, late):
+        return outcome
     if outcome.wrong and not _is_fresh(outcome, asker, right):
         outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until)
         outcome.by_history = True
     elif outcome.wrong:
         explain(outcome, asker, maker, right, until)
     return outcome
+
+
+def _asked(
+    outcome: Outcome, asker: Asker, calls: Iterable[Given], right: Chain, late: float
+) -> bool:
+    """Ask calls as long as there is time; return whether the subject outlived them."""
+    for given in calls:
+        answer = asker.ask(given)
+        if answer is None:
+            continue
+        outcome.answers.append(answer)
+        if answer.fault in ("crash", "timeout"):
+            return False
+        if answer.y is not None:
+            outcome.seen.append(Seen(answer, right))
+        if time.monotonic() > late:
+            break
+    return True
 
 
 def _is_fresh(outcome: Outcome, asker: Asker, right: Chain) -> bool:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ropespec.conformance.diagnosis.ask import Asker
+from ropespec.conformance.diagnosis.fit_frequencies import fitted_frequencies
+from ropespec.conformance.diagnosis.fit_places import fitted_places
 from ropespec.conformance.diagnosis.fits import (
     fitted_clip,
-    fitted_frequencies,
     fitted_gains,
-    fitted_places,
     fitted_products,
     fitted_sines,
 )
@@ -19,8 +19,9 @@ from ropespec.conformance.diagnosis.seen import Seen, agree, telling
 from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import DYNAMIC, LADDERS, fitted_base
-from ropespec.conformance.mistakes.place import SOURCES, WHOLE, combined
+from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import roundings
+from ropespec.conformance.mistakes.sources import SOURCES
 from ropespec.conformance.mistakes.turning import GRADIENTS, TURNS
 
 __all__ = ["Search"]

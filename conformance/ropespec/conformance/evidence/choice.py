@@ -10,12 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.evidence.draft import Draft
-from ropespec.conformance.evidence.tape import Asked
-from ropespec.conformance.judge.finding import Finding
-from ropespec.conformance.judge.rotation import Rotation, error_ratios
-from ropespec.conformance.report.literal import TOO_LONG
-from ropespec.conformance.report.script import (
+from ropespec.conformance.draft import Draft
+from ropespec.conformance.evidence.literal import TOO_LONG
+from ropespec.conformance.evidence.script import (
     Setting,
     call_script,
     gradient_script,
@@ -25,6 +22,9 @@ from ropespec.conformance.report.script import (
     rotation_script,
     score_script,
 )
+from ropespec.conformance.evidence.tape import Asked
+from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.judge.rotation import Rotation, error_ratios
 from ropespec.conformance.subject.binding import PLAIN
 from ropespec.conformance.trial import Trial
 

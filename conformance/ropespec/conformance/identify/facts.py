@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ropespec.conformance.frameworks import DEFAULT
+
 __all__ = ["Block", "Fact", "Identification", "Name", "Pairing", "Source"]
 
 
@@ -159,7 +161,7 @@ class Identification:
     facts: tuple[Fact, ...]
     calls: int
     seconds: float
-    array: str = "numpy"
+    array: str = DEFAULT
     stated: str = ""
 
     def __iter__(self) -> Iterator[Fact]:
@@ -214,7 +216,7 @@ class Identification:
 
     def _called(self) -> list[str]:
         array, axes = self.array, self.value(Name.AXES)
-        words = [f"--array {array}"] if array != "numpy" else []
+        words = [f"--array {array}"] if array != DEFAULT else []
         return words + ([f"--axes {axes}"] if axes not in (None, "bshd") else [])
 
     def _frequencies(self) -> list[str]:

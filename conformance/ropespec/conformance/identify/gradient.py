@@ -33,7 +33,8 @@ def find_gradient(probe: Probe, dim: int, model: Model | None) -> str | None:
     shared = probe.manner.axes == "shd" or probe.manner.shared
     if not shared and _in_one_way(probe, dim, model, ragged=True) == "wrong":
         return "of one row"
-    has_strides = probe.session.profile.array != "jax" and probe.session.profile.strided
+    profile = probe.session.profile
+    has_strides = profile.framework.has_strides and profile.strided
     return (
         "by strides"
         if has_strides and _in_one_way(probe, dim, model, strided=True) == "wrong"
@@ -66,7 +67,7 @@ def _in_one_way(
         except NotClaimed:
             return None
         except NotDifferentiable:
-            return None if probe.session.profile.array in ("numpy", "cupy") else "none"
+            return "none" if probe.session.profile.framework.has_gradients else None
         except (SubjectCrashed, SubjectTimeout) as error:
             answer = "timeout" if isinstance(error, SubjectTimeout) else "crash"
             raise Lost(answer, error.message) from error

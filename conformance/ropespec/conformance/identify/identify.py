@@ -143,7 +143,7 @@ def _rotation(session: Session, notes: _Notes, *, try_axes: bool) -> int:
         _structure(calling, notes)
     finally:
         notes.add(Name.WRITES, tuple(sorted(probe.written)))
-        if session.profile.array != "jax":  # which does not say where its arrays lie
+        if session.profile.framework.has_places:
             notes.add(Name.ALIAS, probe.aliased)
     return probe.calls
 

@@ -130,7 +130,7 @@ def _largest(probe: Probe) -> int:
 
 def _parts(probe: Probe) -> dict[str, tuple[int, int, int]]:
     """Return the parts to compare; few for a compiler that pays for each new shape."""
-    if probe.session.profile.array != "jax":
+    if not probe.session.profile.framework.compiles:
         return _PARTS
     return {name: _PARTS[name] for name in _FEW}
 
@@ -205,7 +205,7 @@ def _restart(probe: Probe, dim: int, model: Model | None) -> Path | None:
 
 def _many(probe: Probe, dim: int, model: Model | None) -> list[Path | None]:
     """Compare many tokens, rows and heads at once with calls of a few."""
-    if probe.session.profile.array == "jax" or probe.manner.axes == "shd":
+    if probe.session.profile.framework.compiles or probe.manner.axes == "shd":
         return []
     rng = np.random.default_rng(67)
     x = rng.standard_normal((_MANY, _SEQ, 2, dim)).astype(np.float32).astype(np.float64)
@@ -254,7 +254,7 @@ def _beyond(probe: Probe, axis: str, seen: Seen, right: Float) -> Path | None:
 
 def _grid(probe: Probe) -> list[Path | None]:
     """Look for tokens and rows that a launch grid of 65535 does not reach, in a narrow head."""
-    if probe.manner.axes == "shd" or probe.session.profile.array == "jax":
+    if probe.manner.axes == "shd" or probe.session.profile.framework.compiles:
         return []
     found: list[Path | None] = []
     dim, many = min(probe.session.profile.head_dims), 65537

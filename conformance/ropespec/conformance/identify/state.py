@@ -33,7 +33,7 @@ def _others(probe: Probe) -> tuple[str, ...]:
     """Return coarser dtypes that are claimed; one for a compiler that pays for each."""
     claimed = probe.session.profile.dtypes
     found = tuple(dtype for dtype in _OTHER.get(probe.dtype, ()) if dtype in claimed)
-    return found[:1] if probe.session.profile.array == "jax" else found
+    return found[:1] if probe.session.profile.framework.compiles else found
 
 
 def after_other_dtype(

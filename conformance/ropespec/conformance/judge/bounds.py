@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.budget import Machine, angle_error
+from ropespec.conformance.judge import angles, oracle
+from ropespec.conformance.judge.budget import Machine, angle_error, table_error
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision, arithmetic_dtype
 from ropespec.conformance.judge.rotation import Rotation, from_pairs, pairs_of
 
@@ -30,7 +30,6 @@ __all__ = [
     "stored",
     "sum_unit",
     "table",
-    "table_error",
     "unit_circle",
     "weighted_sum",
 ]
@@ -38,7 +37,6 @@ __all__ = [
 Float = NDArray[np.float64]
 
 _U64 = UNIT_ROUNDOFF["float64"]
-_U32 = UNIT_ROUNDOFF["float32"]
 # Numbers below the normal range may be flushed; float16 has its subnormal numbers everywhere.
 _FLOOR = {"float64": 2.0**-1021, "float32": 2.0**-125, "bfloat16": 2.0**-125, "float16": 2.0**-24}
 
@@ -83,6 +81,12 @@ class Rules(NamedTuple):
         return sum_unit(self.precision, self.dtype)
 
     @property
+    def table_error(self) -> tuple[float, float]:
+        """Relative and absolute error of an entry of a table that is returned in `dtype`."""
+        stores = {self.precision.table or self.dtype, self.dtype}
+        return table_error(self.precision, self.dtype, stores, self.machine)
+
+    @property
     def floor(self) -> float:
         """What may be lost below the normal range, in the arithmetic and in the result."""
         return _FLOOR[arithmetic_dtype(self.dtype)] + _FLOOR[self.dtype]
@@ -107,23 +111,6 @@ def stored(exact: Bounded, rules: Rules) -> Bounded:
     return Bounded(exact.value, exact.allowed + lost)
 
 
-def table_error(rules: Rules) -> tuple[float, float]:
-    """Return the relative and the absolute error of an entry of a cos or sin table.
-
-    A library function costs `Machine.trigonometry` units of float32, or 3 of float64; a store in
-    the table's dtype, or in that of the result, one more unit each; the fast functions of a GPU
-    2^-21, and float16 half of its smallest number.
-    """
-    precision, dtype = rules.precision, rules.dtype
-    exact = dtype == "float64" and precision.table is None
-    relative = 3 * _U64 if exact else rules.machine.trigonometry * _U32
-    absolute = 2.0**-21 if precision.angle == "fast" else 0.0
-    for name in sorted({precision.table or dtype, dtype} & {"float16", "bfloat16"}):
-        relative += UNIT_ROUNDOFF[name] * (1 + relative)
-        absolute += 2.0**-25 if name == "float16" else 0.0
-    return relative, absolute
-
-
 def table(
     positions: NDArray[np.int64], dim: int, base: float, rules: Rules
 ) -> tuple[Bounded, Bounded]:
@@ -132,10 +119,10 @@ def table(
     An angle that is off by D moves cos by at most min(D abs(sin) + D^2 / 2, 2 sin(D/2)): a Taylor
     step, or the chord of the circle. The entry adds its relative and absolute error.
     """
-    cos, sin = oracle.cos_sin(positions, dim, base)
+    cos, sin = angles.cos_sin(positions, dim, base)
     off = _off(positions, dim, base, rules)
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2)
-    relative, absolute = table_error(rules)
+    relative, absolute = rules.table_error
     constant = absolute + oracle.ORACLE_ERROR + rules.floor
 
     def one(own: Float, other: Float) -> Bounded:
@@ -151,7 +138,7 @@ def unit_circle(rules: Rules) -> float:
     Each is off by a relative r and an absolute a: c^2 + s^2 = 1 + 2r + r^2 + 2a (abs(c) + abs(s)) +
     2a^2, with abs(c) + abs(s) at most sqrt(2); four roundings are the judge's own.
     """
-    relative, absolute = table_error(rules)
+    relative, absolute = rules.table_error
     lost = 2 * relative + relative**2 + 2 * absolute * (1 + relative) * np.sqrt(2.0)
     return float(lost + 2 * absolute**2 + 4 * _U64 + rules.floor)
 
@@ -189,7 +176,7 @@ def score(  # two vectors, an offset and their conventions
     """
     width = q.shape[-1]
     dim = width if rotary_dim is None else rotary_dim
-    cos, sin = oracle.cos_sin(offset, dim, base)
+    cos, sin = angles.cos_sin(offset, dim, base)
     off = _off(offset, dim, base, rules)
     q1, q2 = pairs_of(q.astype(np.float64), dim, interleaved=interleaved)
     k1, k2 = pairs_of(k.astype(np.float64), dim, interleaved=interleaved)
@@ -199,7 +186,7 @@ def score(  # two vectors, an offset and their conventions
     slope = np.abs(cross * cos - inner * sin)
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2)
     moved = np.minimum(off * slope + off**2 / 2 * radius, chord * radius)
-    relative, absolute = table_error(rules)
+    relative, absolute = rules.table_error
     steps = relative + 4 * rules.step_unit + rules.unit + (width + 2) * rules.sum_unit
     own = gamma((width + 8) * _U64) + 2 * oracle.ORACLE_ERROR
     lost = moved * (1 + gamma(steps)) + (gamma(steps) + absolute + own) * size
@@ -247,7 +234,7 @@ def project_rotated(  # a projection, a position and their conventions
     first, second = pairs_of(plain.allowed, dim, interleaved=interleaved)
     length = np.hypot(first, second)
     off = _off(positions, dim, base, rules)[..., None, :]
-    relative, absolute = table_error(rules)
+    relative, absolute = rules.table_error
     again = np.minimum(off, 2.0) + relative + 2 * absolute + gamma(4 * rules.step_unit) + rules.unit
     carried = length * (1 + again)
     tail = stored(Bounded(*(part[..., dim:] for part in plain)), rules).allowed

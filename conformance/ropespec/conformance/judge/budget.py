@@ -15,16 +15,18 @@ Then each stage adds one term, and their sum bounds the error of the element:
 The bound is not relative to |y|: where the two products cancel, losing |y| altogether is legal.
 """
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.conformance.frameworks import FRAMEWORKS
 from ropespec.conformance.judge.oracle import ORACLE_ERROR
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision, arithmetic_dtype
 
-__all__ = ["Budget", "Machine", "Pairs", "angle_error", "budget", "rounding"]
+__all__ = ["Budget", "Machine", "Pairs", "angle_error", "budget", "rounding", "table_error"]
 
 Float = NDArray[np.float64]
 
@@ -59,14 +61,9 @@ class Machine:
 
     @classmethod
     def of(cls, array: str, device: str | None, *, subnormals: bool) -> "Machine":
-        """Return the constants for a framework and a device, and whether subnormals are claimed.
-
-        CUDA's powf is within 4 and sincosf within 2 units in the last place (CUDA C Programming
-        Guide, mathematical functions); XLA flushes subnormal numbers.
-        """
-        if array == "cupy" or (device or "").startswith(("cuda", "gpu")):
-            return cls(power=11.0, trigonometry=4.0, flushes=True)
-        return cls(flushes=array == "jax" or not subnormals)
+        """Return the constants for a framework and a device, and whether subnormals are claimed."""
+        power, trigonometry, flushes = FRAMEWORKS[array].library_on(device)
+        return cls(power, trigonometry, flushes or not subnormals)
 
     def flushed(self, dtype: str) -> float:
         """Return the magnitude below which a number of this dtype may become zero; 0 for none."""
@@ -183,7 +180,8 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     working = arithmetic_dtype(dtype)
     arithmetic = precision.arithmetic or working
     unit = UNIT_ROUNDOFF[arithmetic]
-    relative, absolute = _table(precision, arithmetic, working, machine)
+    stores = {precision.table or arithmetic}
+    relative, absolute = table_error(precision, working, stores, machine)
     off = angle_error(
         precision.angle, pairs.position, pairs.theta, arithmetic=working, machine=machine
     )
@@ -191,34 +189,36 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     first, second = np.abs(pairs.x1), np.abs(pairs.x2)
     size = first + second
     radius = pairs.gain * np.hypot(first, second)
-    y1 = np.abs(pairs.x1 * pairs.cos - pairs.x2 * pairs.sin)
-    y2 = np.abs(pairs.x1 * pairs.sin + pairs.x2 * pairs.cos)
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2) * radius
     curve = 0.5 * off**2
+    # Both members of the pairs at once, one after the other: a case is small, and calls are dear.
+    own, direct = np.abs(np.array(_turned(pairs))), np.array(_sizes(first, second, c, s))
+    other, crossed = own[::-1], direct[::-1]
 
-    def stages(own: Float, other: Float, direct: Float, crossed: Float) -> list[Float]:
-        angle = np.minimum(off * other + curve * radius, chord)
-        products = np.minimum(radius, direct + off * crossed + pairs.gain * curve * size)
-        table = relative * products + absolute * size
-        lost = angle + table
-        rounded = unit * (1 + unit) * ((1 + relative) * products + absolute * size)
-        rounded = rounded + unit * (own + lost)
-        if UNIT_ROUNDOFF[dtype] < unit:  # x itself is rounded to the dtype of the arithmetic
-            rounded = rounded + unit * products
-        # The judge's own roundings: products and sum in float64, cos and sin of the oracle.
-        rounded = rounded + (ORACLE_ERROR * size + 2 * _U64 * (direct + own))
-        store = np.zeros_like(own)
-        if dtype != arithmetic:
-            store = UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
-        return [angle, table, rounded, store + _floor(dtype, arithmetic, machine)]
+    angle = np.minimum(off * other + curve * radius, chord)
+    products = np.minimum(radius, direct + off * crossed + pairs.gain * curve * size)
+    table = relative * products + absolute * size
+    lost = angle + table
+    rounded = unit * (1 + unit) * ((1 + relative) * products + absolute * size)
+    rounded = rounded + unit * (own + lost)
+    if UNIT_ROUNDOFF[dtype] < unit:  # x itself is rounded to the dtype of the arithmetic
+        rounded = rounded + unit * products
+    # The judge's own roundings: products and sum in float64, cos and sin of the oracle.
+    rounded = rounded + (ORACLE_ERROR * size + 2 * _U64 * (direct + own))
+    store = np.zeros_like(own)
+    if dtype != arithmetic:
+        store = UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
+    return Budget(angle, table, rounded, store + _floor(dtype, arithmetic, machine))
 
-    first_stages = stages(y1, y2, first * c + second * s, first * s + second * c)
-    second_stages = stages(y2, y1, first * s + second * c, first * c + second * s)
-    both = [
-        np.stack(np.broadcast_arrays(a, b))
-        for a, b in zip(first_stages, second_stages, strict=True)
-    ]
-    return Budget(*both)
+
+def _turned(pairs: Pairs) -> tuple[Float, Float]:
+    x1, x2, cos, sin, *_ = pairs
+    return x1 * cos - x2 * sin, x1 * sin + x2 * cos
+
+
+def _sizes(first: Float, second: Float, c: Float, s: Float) -> tuple[Float, Float]:
+    """What `_turned` is at most, whatever the signs."""
+    return first * c + second * s, first * s + second * c
 
 
 def rounding(radius: Float, precision: Precision, dtype: str, machine: Machine) -> Float:
@@ -238,7 +238,8 @@ def rounding(radius: Float, precision: Precision, dtype: str, machine: Machine) 
     working = arithmetic_dtype(dtype)
     arithmetic = precision.arithmetic or working
     unit = UNIT_ROUNDOFF[arithmetic]
-    relative, absolute = _table(precision, arithmetic, working, machine)
+    stores = {precision.table or arithmetic}
+    relative, absolute = table_error(precision, working, stores, machine)
     table = (relative + 2 * absolute) * radius
     lost = unit * (1 + unit) * (radius + table) + unit * (radius + table)
     if UNIT_ROUNDOFF[dtype] < unit:
@@ -249,24 +250,35 @@ def rounding(radius: Float, precision: Precision, dtype: str, machine: Machine) 
     return lost + _floor(dtype, arithmetic, machine)
 
 
-def _table(
-    precision: Precision, arithmetic: str, working: str, machine: Machine
+def table_error(
+    precision: Precision, working: str, stores: AbstractSet[str], machine: Machine
 ) -> tuple[float, float]:
-    """Relative and absolute error of a table entry."""
+    """Return the relative and the absolute error of an entry of a cos or sin table.
+
+    A library function costs `Machine.trigonometry` units of float32, or 3 of float64; a store in
+    half precision one more unit, and in float16 half of its smallest number as well; the fast
+    functions of a GPU cost 2^-21.
+
+    Parameters
+    ----------
+    precision : Precision
+        The precision class.
+    working : str
+        dtype in which cos and sin are taken.
+    stores : set of str
+        dtypes in which the entry is stored.
+    machine : Machine
+        Constants of the mathematical library.
+    """
     if precision.table == "exact":
         return 0.0, 0.0
-    made = (
-        3 * _U64
-        if working == "float64" and precision.table is None
-        else machine.trigonometry * _U32
-    )
-    stored = precision.table or arithmetic
-    if stored in ("float16", "bfloat16"):
-        made += UNIT_ROUNDOFF[stored] * (1 + made)
-    absolute = 2.0**-25 if stored == "float16" else 0.0
-    if precision.angle == "fast":
-        absolute += 2.0**-21
-    return made, absolute
+    exact = working == "float64" and precision.table is None
+    relative = 3 * _U64 if exact else machine.trigonometry * _U32
+    absolute = 2.0**-21 if precision.angle == "fast" else 0.0
+    for name in sorted(stores & {"float16", "bfloat16"}):
+        relative += UNIT_ROUNDOFF[name] * (1 + relative)
+        absolute += 2.0**-25 if name == "float16" else 0.0
+    return relative, absolute
 
 
 def _floor(dtype: str, arithmetic: str, machine: Machine) -> float:

@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.case import Case
+from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.rotation import error_ratios
 
-__all__ = ["Call", "Finding", "broken", "compare", "held", "worst"]
+if TYPE_CHECKING:  # a case makes its arrays with the judge
+    from ropespec.conformance.case import Case
+
+__all__ = ["FLUSHED", "Call", "Finding", "broken", "compare", "flushed", "held", "worst"]
+
+FLUSHED = "subnormals are flushed: a number below the normal range of its dtype became zero"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,8 @@ class Finding:
         The case that shows it, where the check made one of its own from the one that was drawn.
     off, of : int or None
         How many elements exceed their budget, and of how many; None where none were counted.
+    fault : Fault or None
+        What kind of failure it is; None for one that has its message alone.
     """
 
     ratio: float
@@ -64,9 +71,10 @@ class Finding:
     budget: float | None = None
     call: Call | None = None
     general: bool = False
-    case: Case | None = None
+    case: "Case | None" = None
     off: int | None = None
     of: int | None = None
+    fault: Fault | None = None
 
     @property
     def passed(self) -> bool:
@@ -86,6 +94,11 @@ def held(ratio: float = 0.0) -> Finding:
 def broken(message: str, **details: Any) -> Finding:  # noqa: ANN401  # passed on to Finding
     """Return the failure of a yes-or-no rule."""
     return Finding(float("inf"), message, **details)
+
+
+def flushed(finding: Finding) -> Finding:
+    """Return the failure that consists in flushed subnormals, and is otherwise right."""
+    return replace(finding, message=FLUSHED, fault=Fault.FLUSHED)
 
 
 def worst(*findings: Finding) -> Finding:

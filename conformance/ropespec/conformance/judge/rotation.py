@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.judge import oracle
+from ropespec.conformance.judge import angles, oracle
 from ropespec.conformance.judge.budget import Budget, Machine, Pairs, budget
 from ropespec.conformance.judge.precision import Precision
 
@@ -72,7 +72,7 @@ class Rotation:
         """Rotate x of shape (B, S, H, D) by positions of shape (B, S); cos and sin times `gain`."""
         dim = x.shape[-1] if rotary_dim is None else rotary_dim
         exact = x.astype(np.float64)
-        cos, sin = (gain * part for part in oracle.cos_sin(positions[..., None], dim, base))
+        cos, sin = (gain * part for part in angles.cos_sin(positions[..., None], dim, base))
         x1, x2 = pairs_of(exact, dim, interleaved=interleaved)
         with np.errstate(invalid="ignore"):
             y1, y2 = x1 * cos - x2 * sin, x1 * sin + x2 * cos

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.judge import oracle
+from ropespec.conformance.judge import angles
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 
 __all__ = ["POSITIONS", "VALUES", "make_positions", "make_values", "numpy_dtype"]
@@ -119,7 +119,7 @@ def _null(
     dim: int,
 ) -> NDArray[np.float64]:
     """Replace each pair by one that the rotation turns onto an axis, as nearly as dtype allows."""
-    cos, sin = oracle.cos_sin(positions[..., None], dim, base)
+    cos, sin = angles.cos_sin(positions[..., None], dim, base)
     x1, _ = pairs_of(x, dim, interleaved=interleaved)
     onto_second = np.signbit(x1)  # which member becomes zero, by the sign of the random draw
     first = np.where(onto_second, sin, cos) * np.ones_like(x1)

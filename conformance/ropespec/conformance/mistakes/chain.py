@@ -166,36 +166,41 @@ def run(chain: Chain, given: Given) -> Made:
         y[..., to_first], y[..., to_second] = u, v
         y = chain.store(taken, y.reshape(given.x.shape))
         work = "float32" if chain.coarse else _working(given.dtype)
-        error = allowed(work, place, theta, fine=chain.fine)
-        if chain.recurrent:
-            steps = 5 * _UNIT[work] * (1 + np.arange(theta.shape[-1]))
-            error = np.minimum(error + steps * np.abs(place * theta), 2.0)
-        gain = np.hypot(cos, sin)
-        if gain.ndim > x.ndim:  # tables of their own for both members
-            gain, error = gain.max(axis=0), error.max(axis=-1, keepdims=True)
-        length = np.hypot(a, b) * np.maximum(gain, 1.0)
+        bound = _error(chain, work, place, theta, np.hypot(cos, sin))
         room = np.abs(x) * _UNIT[work] * 2
-        bound = np.broadcast_to(error, u.shape) * length
-        room[..., to_first], room[..., to_second] = bound, bound
-        room = room.reshape(given.x.shape) + _LEAST[given.dtype]
-        if chain.store is not as_made:  # what moves components moves their room
-            room = np.fmax(room, np.abs(chain.store(taken, room)))
-        room += 4 * _UNIT[work] * np.abs(y)
-        if given.dtype in chain.sharp:
-            y, room = _rounded(y, room, given.dtype)
-        else:
-            room += _UNIT[given.dtype] * np.abs(y)
-            if given.dtype != work:  # products of that dtype are legitimate (JDG-3)
-                size = np.max(np.abs(x), axis=-1, keepdims=True, initial=0.0)
-                room += 6 * _UNIT[given.dtype] * _fit(size, given)
+        for to in (to_first, to_second):
+            room[..., to] = np.broadcast_to(bound, u.shape) * np.hypot(a, b)
+        y, room = _stored(chain, given, work, y, room.reshape(given.x.shape))
         for other in chain.nudged:
             room = room + np.abs(run(other, given).y - y)
     return Made(y, chain.slack * room)
 
 
-def _fit(size: Array, given: Given) -> Array:
-    """Return sizes of tokens in the shape of x; of the largest where a call mixes its heads."""
-    return size if size.shape[:3] == given.x.shape[:3] else np.asarray(size.max(initial=0.0))
+def _error(chain: Chain, work: str, place: Array, theta: Array, gain: Array) -> Array:
+    """Bound the error of a rotated pair of length 1."""
+    error = allowed(work, place, theta, fine=chain.fine)
+    if chain.recurrent:
+        steps = 5 * _UNIT[work] * (1 + np.arange(theta.shape[-1]))
+        error = np.minimum(error + steps * np.abs(place * theta), 2.0)
+    if gain.ndim > place.ndim:  # tables of their own for both members
+        gain, error = gain.max(axis=0), error.max(axis=-1, keepdims=True)
+    return np.asarray(error * np.maximum(gain, 1.0))
+
+
+def _stored(chain: Chain, given: Given, work: str, y: Array, room: Array) -> tuple[Array, Array]:
+    """Return what is stored, and its error: that of the pairs, of moving and of rounding."""
+    room, taken = room + _LEAST[given.dtype], chain.call(given)
+    if chain.store is not as_made:  # what moves components moves their room
+        room = np.fmax(room, np.abs(chain.store(taken, room)))
+    room = room + 4 * _UNIT[work] * np.abs(y)
+    if given.dtype in chain.sharp:
+        return _rounded(y, room, given.dtype)
+    room += _UNIT[given.dtype] * np.abs(y)
+    if given.dtype != work:  # products of that dtype are legitimate (JDG-3)
+        alone = taken.x.shape == given.x.shape  # or else heads may be mixed up
+        size = np.abs(given.x.astype(np.float64))
+        room += 6 * _UNIT[given.dtype] * size.max(-1 if alone else None, keepdims=True, initial=0.0)
+    return y, room
 
 
 _UNIT = {

@@ -124,12 +124,20 @@ def unneeded_lines(unneeded: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"waiver {name} is not needed: {became}" for name, became in unneeded.items())
 
 
-def kept_lines(verdict: Verdict) -> tuple[str, ...]:
-    """Say what the subject was not kept from on this system, and what it left running."""
+def kept_lines(lacks: Iterable[str], stragglers: Mapping[str, int]) -> tuple[str, ...]:
+    """Say what a subject was not kept from on this system, and what it left running.
+
+    Parameters
+    ----------
+    lacks : iterable of str
+        What this system cannot keep it from, one clause each.
+    stragglers : mapping of str to int
+        Processes that outlived it and were ended: how many of each name.
+    """
     lines = []
-    if verdict.lacks:
-        lines.append(f"isolation is weaker on this system: {'; '.join(verdict.lacks)}")
-    if verdict.stragglers:
-        named = (f"{count} {name}" for name, count in sorted(verdict.stragglers.items()))
+    if told := "; ".join(lacks):
+        lines.append(f"isolation is weaker on this system: {told}")
+    if stragglers:
+        named = (f"{count} {name}" for name, count in sorted(stragglers.items()))
         lines.append(f"it left processes behind, which were ended: {', '.join(named)}")
     return tuple(lines)

@@ -12,6 +12,7 @@ from ropespec.conformance.compare.logits import Drift
 from ropespec.conformance.compare.result import ByDtype, Comparison, Outcome, Relation
 from ropespec.conformance.compare.words import changes_in_words, class_words
 from ropespec.conformance.judge.precision import PRECISIONS
+from ropespec.conformance.report.answers import kept_lines
 from ropespec.conformance.report.document import plain, version
 from ropespec.conformance.report.page import Grid, Page
 from ropespec.conformance.report.summary import profile_line
@@ -170,6 +171,8 @@ def print_comparison(console: Console, found: Comparison) -> None:
         for remark in side.remarks:
             said = f"differs from the specification: {remark}"
             page.add(said, indent=3, hang=2, style="yellow")
+        for line in kept_lines(side.lacks, side.stragglers):
+            page.add(line, indent=3, hang=2, style="dim")
     _permutation(page, found)
     page.print()
     _outcome(console, "As they are", found.direct)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ropespec.conformance.frameworks import ARRAYS
 from ropespec.conformance.results import Verdict
 
 __all__ = ["SCHEMA", "document", "documents", "plain", "schema", "text_of", "version"]
@@ -90,6 +91,7 @@ def _body(verdict: Verdict) -> dict[str, Any]:
         "precision": verdict.precision,
         "precision_by_dtype": found["precision_by_dtype"],
         "duration": found["duration"],
+        "spent": found["spent"],
         "environment": found["environment"],
         "lacks": found["lacks"],
         "stragglers": found["stragglers"],
@@ -135,6 +137,7 @@ def schema() -> dict[str, Any]:
     """Return the published JSON Schema (2020-12) of the documents."""
     path = resources.files("ropespec.conformance.report") / "verdict.schema.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found["$defs"]["profile"]["properties"]["array"]["enum"] = list(ARRAYS)
     return found
 
 

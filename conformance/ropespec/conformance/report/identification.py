@@ -7,11 +7,12 @@ from rich.text import Text
 
 from ropespec.conformance.identify import Identification
 from ropespec.conformance.identify.facts import Block, Fact, Name, Pairing, Source
+from ropespec.conformance.report.answers import kept_lines
 from ropespec.conformance.report.page import Page
 from ropespec.conformance.report.summary import diagnosis_lines
 from ropespec.conformance.results import Diagnosis
 
-__all__ = ["headline", "print_identification"]
+__all__ = ["headline", "print_identification", "print_kept"]
 
 LIKELY = 0.85
 """Facts below this certainty are said to be likely, and no more."""
@@ -164,6 +165,22 @@ def print_identification(
     page.print()
     if not found.is_nothing:
         _facts(console, found.facts)
+
+
+def print_kept(console: Console, lacks: Sequence[str], stragglers: Mapping[str, int]) -> None:
+    """Print what the subject was not kept from, and what it left running, if anything.
+
+    Parameters
+    ----------
+    console : Console
+        Where to.
+    lacks, stragglers
+        As in `kept_lines`.
+    """
+    page = Page(console)
+    for line in kept_lines(lacks, stragglers):
+        page.add(line, hang=2, style="dim")
+    page.print()
 
 
 def _facts(console: Console, facts: Sequence[Fact]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from ropespec.conformance.evidence.draft import Draft
+from ropespec.conformance.draft import Draft
 from ropespec.conformance.results import CheckResult, Counterexample, Verdict
 
 __all__ = ["EACH", "WHOLE", "Proof", "proved"]

@@ -84,7 +84,8 @@ def print_report(
         page.print()
         return
     page.add()
-    for line in (_checked_as(verdict), *kept_lines(verdict)):
+    kept = kept_lines(verdict.lacks, verdict.stragglers)
+    for line in filter(None, (_checked_as(verdict), _spent(verdict), *kept)):
         page.add(line, hang=2, style="dim")
     page.print()
     _everything(console, verdict)
@@ -319,13 +320,19 @@ def _consequences(vague: Sequence[CheckResult]) -> str:
 
 
 def _closing(page: Page, verdict: Verdict) -> list[Text]:
-    lines = ["", _checked_as(verdict), *left_out(verdict.checks), *kept_lines(verdict), MORE]
+    kept = kept_lines(verdict.lacks, verdict.stragglers)
+    lines = ["", _checked_as(verdict), *left_out(verdict.checks), *kept, MORE]
     return [part for line in lines for part in page.wrapped(line, hang=2, style="dim")]
 
 
 def _checked_as(verdict: Verdict) -> str:
     line = profile_line(verdict.profile, verdict.head_dims)
     return f"checked as {line}, seed {verdict.seed}"
+
+
+def _spent(verdict: Verdict) -> str:
+    parts = [f"{name} {seconds:.1f} s" for name, seconds in verdict.spent.items()]
+    return f"{', '.join(parts)}, of {verdict.duration:.1f} s" if parts else ""
 
 
 def _everything(console: Console, verdict: Verdict) -> None:

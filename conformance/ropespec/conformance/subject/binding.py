@@ -112,7 +112,7 @@ PLAIN = Binding()
 def parameters_of(function: Callable[..., Any]) -> Parameters | None:
     """Return the parameters of a function of the subject; None for one that does not say.
 
-    A module of torch or a layer of Keras is called through a wrapper that takes anything; what its
+    A module or a layer of a framework is called through a wrapper that takes anything; what its
     `forward` or `call` takes is then what is meant.
     """
     forward = getattr(function, "forward", None)

@@ -138,7 +138,7 @@ def _forks_and_ends() -> bool:
 
 
 def _fork() -> int:
-    with warnings.catch_warnings():  # JAX warns of threads that it has not started yet
+    with warnings.catch_warnings():  # a framework may warn of threads
         warnings.simplefilter("ignore")
         return os.fork()
 

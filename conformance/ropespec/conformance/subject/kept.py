@@ -15,6 +15,7 @@ from typing import Any
 
 from ropespec.conformance.subject import keeper
 from ropespec.conformance.subject.ending import Ending
+from ropespec.conformance.subject.environment import environment
 from ropespec.conformance.subject.frames import Channel, Disconnected
 
 __all__ = ["KeptWorker", "can_keep"]
@@ -71,7 +72,7 @@ class KeptWorker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                env=environment(),
                 pass_fds=theirs,
                 start_new_session=True,
             )

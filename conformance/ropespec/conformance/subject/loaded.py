@@ -106,7 +106,7 @@ def load(
     Parameters
     ----------
     target : str
-        `numpy`, `torch`, `jax`, `cupy`, `package.module:attribute` or `path/to/file.py:attribute`.
+        A name of a backend, `package.module:attribute` or `path/to/file.py:attribute`.
     timeout : float
         Seconds for the import.
     folder : Path, optional

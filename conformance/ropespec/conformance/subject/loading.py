@@ -19,14 +19,15 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from ropespec.conformance.frameworks import BUILTIN, FRAMEWORKS
 from ropespec.conformance.subject import checked
 from ropespec.conformance.subject.binding import PLAIN, Binding, binding_of, parameters_of
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.frames import FrameError
-from ropespec.conformance.subject.frameworks import INSTALL, not_installed, shadowed
+from ropespec.conformance.subject.frameworks import absent, shadowed
 from ropespec.conformance.subject.target import Target, did_you_mean
 from ropespec.spec.api import FUNCTIONS
-from ropespec.spec.errors import describe
+from ropespec.spec.errors import describe, dtype_name
 
 __all__ = ["DEVICE", "KEYWORDS", "OUT", "VJP", "Found", "find", "keywords_of"]
 
@@ -173,10 +174,11 @@ def _import_file(path: Path) -> ModuleType:
 def _missing(error: ModuleNotFoundError, target: Target) -> str:
     name = error.name or ""
     if not target.path and (target.module == name or target.module.startswith(f"{name}.")):
-        known = [*INSTALL, "numpy"] if "." not in name else []
+        known = list(BUILTIN) if "." not in name else []
         return f"no module named {name!r}{did_you_mean(name, known)}"
-    if name in INSTALL:
-        return not_installed(name)
+    for room in FRAMEWORKS.values():
+        if name in (room.name, room.module) and room.extra:
+            return absent(room)
     return (
         f"{target.place} needs the module {name!r}, which is not installed{_where(error, target)}"
     )
@@ -195,7 +197,7 @@ def _raised(error: BaseException, target: Target) -> str:
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
     said = f"{target.place} raised {what} while it was imported{_where(error, target)}"
     if isinstance(error, (AttributeError, ImportError)):
-        for name in INSTALL:
+        for name in FRAMEWORKS:
             files = [item for item in _beside(target, name) if item.is_file()]
             if files and f"'{name}'" in text:
                 return f"{said}; {shadowed(name, str(files[0]))}"
@@ -313,4 +315,5 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever a user writes into a 
         return value.__name__
     if hasattr(value, "item"):
         return _plain(value.item())
-    return str(getattr(value, "name", value)).removeprefix("torch.")
+    text = str(getattr(value, "name", value))
+    return dtype_name(value) if text.replace(".", "_").isidentifier() else text

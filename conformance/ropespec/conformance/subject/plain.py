@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ropespec.conformance.subject.ending import Ending
+from ropespec.conformance.subject.environment import environment
 from ropespec.conformance.subject.frames import Channel, Disconnected
 from ropespec.conformance.subject.keeper import Printed
 
@@ -49,7 +50,7 @@ class PlainWorker:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=folder,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                env=environment(),
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )

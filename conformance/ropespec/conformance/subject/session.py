@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.claimed import require_claimed
 from ropespec.conformance.subject.errors import (
     NotClaimed,
@@ -82,12 +83,12 @@ class Session:
 
     Attributes
     ----------
-    target : str
-        The subject as given.
-    profile, waivers
-        As given.
+    target, profile, waivers
+        As given; of what is loaded its target.
     head_dims : set of int
         Sizes of the last axis of what was to be rotated so far.
+    spent : Spent
+        What the calls so far took; checks add their own.
 
     Raises
     ------
@@ -111,6 +112,7 @@ class Session:
         self.profile = profile
         self.waivers = waivers
         self.head_dims: set[int] = set()
+        self.spent = Spent()
         self._refused = ""  # the transform that raised last, if nothing else was asked since
         self.timeout = timeout
         self._workers = Workers(target, load_timeout, memory_limit)
@@ -169,8 +171,8 @@ class Session:
             Its name in the API.
         arrays : sequence
             Positional arguments in order: NumPy arrays, already in the subject's order of axes,
-            and plain Python values. 64-bit integers become 32-bit ones for JAX without x64 if all
-            values fit, and stay NumPy if they do not.
+            and plain Python values. Integers that are wider than those of the framework become
+            narrower if all values fit, and stay NumPy if they do not.
         keywords : mapping
             Arrays or JSON values, passed as given; see `accepted`.
         strided : bool
@@ -201,7 +203,7 @@ class Session:
         """Return the gradient of <cotangent, function(x, ...)> with respect to x = arrays[0].
 
         By the subject's own `apply_rotary_vjp(cotangent, positions)` if it offers one, otherwise
-        by torch autograd or `jax.vjp`. With `strided` x and the cotangent are views that are not
+        by that of the framework. With `strided` x and the cotangent are views that are not
         contiguous.
 
         Raises
@@ -350,7 +352,7 @@ class Session:
         """Rotate x by positions, write others into their memory, and rotate again.
 
         As a loop of generation does that keeps one buffer. What the second call returns comes
-        back. Shapes, keywords and errors are those of `rotate`. JAX arrays cannot be written to.
+        back. Shapes, keywords and errors are those of `rotate`. Some arrays cannot be written to.
         """
         first, second = (
             [to_subject(x, self.profile), positions_for_subject(positions, self.profile)]
@@ -479,9 +481,12 @@ class Session:
             _raise_failure(frame)
             return Reply.of(frame, len(arrays))
 
-        worker = self._workers.ready(self.profile)
-        doing = f"in {asked['function']}"
-        return worker.ask(asked, arrays, timeout=self.timeout, doing=doing, read=read)
+        doing, most = f"in {asked['function']}", self.timeout
+        return self.spent.asking(
+            lambda: self._workers.ready(self.profile).ask(
+                asked, arrays, timeout=most, doing=doing, read=read
+            )
+        )
 
 
 def _other(then: np.ndarray, now: np.ndarray) -> bool:

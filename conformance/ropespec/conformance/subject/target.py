@@ -6,16 +6,12 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from ropespec.conformance.frameworks import ARRAYS, BUILTIN
 from ropespec.conformance.subject.errors import TargetUnusable
 
-__all__ = ["BUILTIN", "Target", "current_folder", "did_you_mean", "parse"]
+__all__ = ["Target", "current_folder", "did_you_mean", "parse"]
 
-BUILTIN = ("numpy", "torch", "jax", "cupy")
-"""Targets that name a backend of this project."""
-
-_FORMS = (
-    "a target is numpy, torch, jax, cupy, package.module:attribute or path/to/file.py:attribute"
-)
+_FORMS = f"a target is {', '.join(BUILTIN)}, package.module:attribute or path/to/file.py:attribute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +52,8 @@ def parse(text: str, folder: Path) -> Target:
     Parameters
     ----------
     text : str
-        `numpy`, `torch`, `jax` or `cupy`; `package.module:attribute`; `path/to/file.py:attribute`.
-        The attribute may be dotted, or missing for the module itself.
+        One of `BUILTIN`, `package.module:attribute` or `path/to/file.py:attribute`. The attribute
+        may be dotted, or missing for the module itself.
     folder : Path
         What relative paths start from.
 
@@ -66,6 +62,8 @@ def parse(text: str, folder: Path) -> Target:
     TargetUnusable
         If it has another form, or names a file that is not there or cannot be opened.
     """
+    if text in ARRAYS and text not in BUILTIN:
+        raise TargetUnusable(f"there is no backend in {text} here; {_FORMS}")
     if text in BUILTIN:
         return Target(text, f"ropespec.backends.{text}", "", "")
     place, colon, attribute = text.rpartition(":")

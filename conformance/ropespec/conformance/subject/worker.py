@@ -12,6 +12,7 @@ the session's process. A subject that replaces functions of this package can cla
 
 import faulthandler
 import functools
+import gc
 import os
 import platform
 import socket
@@ -26,35 +27,23 @@ from typing import Any
 
 import numpy as np
 
-from ropespec.conformance.subject.arrays import (
-    Memory,
-    Returned,
-    memory_of,
-    overlap,
-    results,
-    same_place,
-)
+from ropespec.conformance.frameworks import FRAMEWORKS
+from ropespec.conformance.subject.arrays import Returned, memory_of, overlap, results, same_place
 from ropespec.conformance.subject.copies import finish, leave_copy, opened
 from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible, TargetUnusable
 from ropespec.conformance.subject.frames import MOST_BYTES, Channel, Disconnected
-from ropespec.conformance.subject.frameworks import (
-    Argument,
-    Framework,
-    framework_named,
-    import_framework,
-)
+from ropespec.conformance.subject.frameworks import framework_named, import_framework
+from ropespec.conformance.subject.frameworks.base import Argument, Array, Arrays, Memory, Request
 from ropespec.conformance.subject.into import Place
 from ropespec.conformance.subject.into import place as placed
 from ropespec.conformance.subject.limits import die_with_parent, go_first, has_device, limit_memory
 from ropespec.conformance.subject.loading import KEYWORDS, OUT, VJP, Found, find
 from ropespec.conformance.subject.reply import KEPT
 from ropespec.conformance.subject.target import parse
-from ropespec.conformance.subject.transforms import Request, transforms_of
 
 __all__ = ["main"]
 
 _OURS = str(Path(__file__).parent) + os.sep
-_LIBRARIES = ("ropespec", "numpy", "torch", "jax", "cupy")
 _MOST_KEPT = 2**28  # bytes of results that are kept beyond those of the last call
 
 Answer = tuple[dict[str, Any], list[np.ndarray]]
@@ -98,7 +87,7 @@ class _Worker:
         self.copy = 0
         self._limit: int | None = None
         self._found: Found | None = None
-        self._framework: Framework | None = None
+        self._framework: Arrays | None = None
         # Kept alive, so that memory they share with the next results is no accident.
         self._last: deque[_Call] = deque(maxlen=KEPT)
 
@@ -123,14 +112,16 @@ class _Worker:
 
     def _configure(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
         import_framework(request["array"])
+        gc.freeze()  # what was imported stays: to look through it again and again takes seconds
         self.copy = self.leave()
         framework = self._framework = framework_named(request["array"], request["device"])
         if self._limit is not None and has_device():
             limit_memory(self._limit)
+        modules = {"ropespec": "ropespec", **{f.name: f.module for f in FRAMEWORKS.values()}}
         versions = {
-            name: str(sys.modules[name].__version__)
-            for name in _LIBRARIES
-            if hasattr(sys.modules.get(name), "__version__")
+            name: str(sys.modules[module].__version__)
+            for name, module in modules.items()
+            if hasattr(sys.modules.get(module), "__version__")
         }
         environment = {
             "python": platform.python_version(),
@@ -159,6 +150,8 @@ class _Worker:
                 ]
                 if request["do"] == "into":
                     where = placed(framework, made[0], arrays[0], request["into"])
+            except NotPossible:
+                raise
             except Exception as error:
                 text = f"the arguments cannot be made: {type(error).__name__}: {error}"
                 raise _Refusal(text) from error
@@ -200,8 +193,7 @@ class _Worker:
         if request["do"] == "transform":
             extra = [made[index].array for index in request["extra"]]
             asked = Request(function, named, given, extra, tuple(request["axes"]))
-            apply = transforms_of(self._framework).apply
-            return functools.partial(apply, request["transform"], asked)
+            return functools.partial(self._framework.apply, request["transform"], asked)
         return call
 
     def _function(self, name: str) -> Callable[..., Any]:
@@ -215,7 +207,7 @@ class _Worker:
         name: str,
         given: list[Any],
         named: dict[str, Any],
-        cotangent: Any,  # noqa: ANN401  # an array of the framework
+        cotangent: Array,
     ) -> Callable[[], Any]:
         assert self._found is not None
         assert self._framework is not None
@@ -238,7 +230,7 @@ class _Worker:
         number: int,
         items: list[object],
         made: Sequence[Argument],
-        framework: Framework,
+        framework: Arrays,
     ) -> Answer:
         """Describe results and keep them."""
         returned: list[Returned] = []

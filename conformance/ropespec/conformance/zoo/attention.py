@@ -134,7 +134,7 @@ def heads_merged_without_transposing(q: Array, k: Array, v: Array, **given: Any)
     return output.transpose(0, 2, 1, 3).reshape(b, s, h, e), weights
 
 
-@wrong("A6", "V is turned like K.", "ATT-3.constant", "ATT-3.shift", **ATT)
+@wrong("A6", "V is rotated like K.", "ATT-3.constant", "ATT-3.shift", **ATT)
 def values_turned(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Rotate all three."""
     even = v.shape[-1] - v.shape[-1] % 2
@@ -144,14 +144,14 @@ def values_turned(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa
     return attend(q, scores(q, k, **given), v, given)
 
 
-@wrong("S2", "Keys turn the other way: the score depends on m + n.", "ATT-3.shift", **ATT)
+@wrong("S2", "Keys rotate the other way: the score depends on m + n.", "ATT-3.shift", **ATT)
 def keys_turned_backwards(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Rotate keys by -n."""
     s = scores(q, k, **{**given, "key_positions": -given["key_positions"]})
     return attend(q, s, v, given)
 
 
-@wrong("query or key not rotated", "Keys are not turned.", "ATT-3.shift", **ATT)
+@wrong("query or key not rotated", "Keys are not rotated.", "ATT-3.shift", **ATT)
 def keys_unturned(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Rotate queries alone."""
     return attend(
@@ -183,14 +183,14 @@ def attention_rotates_the_tail(q: Array, k: Array, v: Array, **given: Any) -> An
     return attend(q, scores(q, k, **{**given, "rotary_dim": None}), v, given)
 
 
-@wrong("", "Queries are turned one position too far.", "ATT-1.plain", **ATT)
+@wrong("", "Queries are rotated one position too far.", "ATT-1.plain", **ATT)
 def queries_one_further(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Count queries from 1 and keys from 0."""
     moved = {**given, "query_positions": given["query_positions"] + 1}
     return attend(q, scores(q, k, **moved), v, given)
 
 
-@wrong("A4", "The turned query is written to the key.", "ATT-1.value", **ATT)
+@wrong("A4", "The rotated query is written to the key.", "ATT-1.value", **ATT)
 def attention_of_the_query_for_the_key(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Rotate q into k, and k again, wherever their shapes agree."""
     if q.shape != k.shape:

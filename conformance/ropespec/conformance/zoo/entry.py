@@ -1,7 +1,7 @@
 """Entries of the zoo and their registration.
 
 An entry is a rotation f(x, positions), a function of another chapter, or a class of several. What
-needs torch or JAX lies in a module that only a worker imports, and is registered by its name.
+needs a framework lies in a module that only a worker imports, and is registered by its name.
 """
 
 import functools

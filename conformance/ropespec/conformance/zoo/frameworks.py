@@ -1,7 +1,8 @@
-"""Entries in torch and JAX, by name: this module imports neither."""
+"""Entries in torch, JAX and MLX, by name: this module imports none of them."""
 
 from typing import Any
 
+from ropespec.conformance.frameworks import ARRAYS
 from ropespec.conformance.zoo.entry import elsewhere
 
 __all__: list[str] = []
@@ -12,6 +13,11 @@ NEAR: dict[str, Any] = {"max_position": 4095}
 HALVES = {"float32": "float32-angles", "bfloat16": "float32-angles", "float16": "float32-angles"}
 
 
+def _array(name: str) -> str:
+    first = name.partition("_")[0]
+    return first if first in ARRAYS else "torch"
+
+
 def _wrong(
     name: str,
     catalogue: str,
@@ -20,9 +26,9 @@ def _wrong(
     module: str = "",
     **claims: Any,  # noqa: ANN401  # claims are checked by Profile
 ) -> None:
-    array = "jax" if name.startswith("jax") else "torch"
+    array = _array(name)
     elsewhere(
-        module or ("jax_subjects" if array == "jax" else "torch_wrong"),
+        module or ("torch_wrong" if array == "torch" else f"{array}_subjects"),
         name,
         sentence,
         catalogue=catalogue,
@@ -38,17 +44,17 @@ def _right(
     module: str = "",
     **claims: Any,  # noqa: ANN401  # claims are checked by Profile
 ) -> None:
-    array = "jax" if name.startswith("jax") else "torch"
-    module = module or ("jax_subjects" if array == "jax" else "torch_right")
+    array = _array(name)
+    module = module or ("torch_right" if array == "torch" else f"{array}_subjects")
     elsewhere(module, name, sentence, measured=measured, **{"array": array, **claims})
 
 
 _wrong("detached", "G3", "The result is detached: no gradient reaches x.", *GRADIENT)
-_wrong("backward_not_conjugated", "G1", "The backward pass turns forward.", *GRADIENT)
+_wrong("backward_not_conjugated", "G1", "The backward pass rotates forward.", *GRADIENT)
 _wrong(
     "tail_gradient_of_one",
     "G2",
-    "The gradient of the components that do not turn is 1.",
+    "The gradient of the components that do not rotate is 1.",
     *GRADIENT,
     "ROT-20.tail",
     rotary_dim=8,
@@ -79,7 +85,7 @@ _wrong(
     dtypes=("float16", "bfloat16"),
 )
 _wrong("jax_stopped_gradient", "G3", "The gradient is stopped.", *GRADIENT)
-_wrong("jax_not_conjugated", "G1", "The backward pass turns forward.", *GRADIENT)
+_wrong("jax_not_conjugated", "G1", "The backward pass rotates forward.", *GRADIENT)
 _wrong(
     "jax_first_positions_baked",
     "C1",
@@ -87,6 +93,14 @@ _wrong(
     "ROT-7.value",
 )
 
+_wrong(
+    "mlx_fast_counts_on",
+    "counted from the first position",
+    "A row counts on from its first position, the offset of `mx.fast.rope`.",
+    "ROT-7.value",
+)
+
+_right("mlx_half", "The usual rotation of halves in MLX.", HALVES)
 _right(
     "torch_growing_cache",
     "A torch module with a buffer and a table that grows.",
@@ -125,7 +139,7 @@ _CLAIMED = "torch_claimed"
 _wrong(
     "torch_jvp_backwards",
     "tangent wrong",
-    "In forward mode the tangent turns by -m.",
+    "In forward mode the tangent rotates by -m.",
     "ROT-24.jvp",
     module=_TORCH,
 )
@@ -168,7 +182,7 @@ _wrong(
 _wrong(
     "torch_tables_not_conjugated",
     "gradient by tables",
-    "By tables given, the backward pass turns forward.",
+    "By tables given, the backward pass rotates forward.",
     "ROT-22.gradient",
     module=_TORCH,
 )
@@ -182,28 +196,28 @@ _wrong(
 _wrong(
     "torch_tables_of_the_latest_call",
     "tables of another call",
-    "The step back turns by the positions of the latest call.",
+    "The step back rotates by the positions of the latest call.",
     "ROT-20.two-calls",
     module=_CALLS,
 )
 _wrong(
     "torch_turns_the_cotangent_itself",
     "cotangent overwritten",
-    "The cotangent is turned in place.",
+    "The cotangent is rotated in place.",
     "ROT-20.unwritten",
     module=_CALLS,
 )
 _wrong(
     "torch_gradient_of_row_0",
     "gradient of one row",
-    "The gradient of all rows is turned by the positions of row 0.",
+    "The gradient of all rows is rotated by the positions of row 0.",
     *GRADIENT,
     module=_CALLS,
 )
 _wrong(
     "jax_jvp_backwards",
     "G1",
-    "The tangent turns by -m, and so the cotangent by +m.",
+    "The tangent rotates by -m, and so the cotangent by +m.",
     "ROT-24.jvp",
     *GRADIENT,
     module=_JAX,

@@ -85,7 +85,7 @@ def index_from_1(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "one scalar theta", "All pairs turn by one scalar theta.", "FREQ-2.read-off", "ERR-1.printed"
+    "one scalar theta", "All pairs rotate by one scalar theta.", "FREQ-2.read-off", "ERR-1.printed"
 )
 def one_scalar_theta(x: Array, positions: Array) -> Array:
     """Theta = 1 for every pair, as documents print it in two dimensions."""
@@ -121,7 +121,7 @@ def width_of_head(x: Array, positions: Array) -> Array:
 
 @wrong(
     "R2",
-    "rotary_dim is ignored: the whole head turns.",
+    "rotary_dim is ignored: the whole head rotates.",
     "ROT-14.tail",
     rotary_dim=8,
     head_dims=(16, 32),
@@ -133,7 +133,7 @@ def rotary_dim_ignored(x: Array, positions: Array) -> Array:
 
 @wrong(
     "R3",
-    "The partial factor is applied twice: half of rotary_dim turns.",
+    "The partial factor is applied twice: half of rotary_dim rotates.",
     "FREQ-2.read-off",
     rotary_dim=8,
     head_dims=(16, 32),
@@ -145,7 +145,7 @@ def factor_twice(x: Array, positions: Array) -> Array:
 
 @wrong(
     "R9",
-    "The last components turn instead of the first.",
+    "The last components rotate instead of the first.",
     "ROT-14.tail",
     rotary_dim=8,
     head_dims=(16,),
@@ -177,7 +177,7 @@ def uninitialised(x: Array, positions: Array) -> Array:
     return _with(x, positions, np.resize(np.array(left), x.shape[-1] // 2))
 
 
-@wrong("", "The slower half of the pairs does not turn.", "FREQ-2.read-off")
+@wrong("", "The slower half of the pairs does not rotate.", "FREQ-2.read-off")
 def slow_half_unturned(x: Array, positions: Array) -> Array:
     """Zero the frequencies of the second half."""
     index = _index(x)

@@ -36,7 +36,7 @@ def tables_backwards(x: Array, cos: Array, sin: Array) -> Array:
 
 @wrong(
     "wrong pairing",
-    "The tables given turn the pairs of the other layout.",
+    "The tables given rotate the pairs of the other layout.",
     "ROT-22.value",
     offers=OFFERS,
 )
@@ -69,7 +69,7 @@ def tables_normalised(x: Array, cos: Array, sin: Array) -> Array:
 
 @wrong(
     "tables of one row for all",
-    "The tables of the first row turn all rows.",
+    "The tables of the first row rotate all rows.",
     "ROT-22.rows",
     offers=OFFERS,
 )

@@ -29,7 +29,7 @@ class _Rotation:
         return rope(x, positions)
 
 
-@wrong("G1", "The backward pass turns forward.", "ROT-20.gradient")
+@wrong("G1", "The backward pass rotates forward.", "ROT-20.gradient")
 class BackwardTurnsForward(_Rotation):
     """The conjugate is missing."""
 
@@ -40,7 +40,7 @@ class BackwardTurnsForward(_Rotation):
 
 @wrong(
     "G2",
-    "The gradient of the components that do not turn is 1.",
+    "The gradient of the components that do not rotate is 1.",
     "ROT-20.gradient",
     "ROT-20.tail",
     **PART,
@@ -77,7 +77,7 @@ class BackwardWithoutPositions(_Rotation):
         return rope(cotangent, 0 * positions if cotangent.shape[1] == 1 else -positions)
 
 
-@wrong("cotangent overwritten", "The cotangent is turned in place.", "ROT-20.unwritten")
+@wrong("cotangent overwritten", "The cotangent is rotated in place.", "ROT-20.unwritten")
 class BackwardInPlace(_Rotation):
     """A backward pass that saves the memory of a gradient."""
 

@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 @wrong(
     "overwritten operand in place",
-    "The second half is made from the first already turned.",
+    "The second half is made from the first already rotated.",
     "ROT-23.in-place",
 )
 def first_half_overwritten(x: Array, positions: Array, out: Array | None = None) -> Array:
@@ -66,7 +66,7 @@ def fills_the_gaps(x: Array, positions: Array, out: Array | None = None) -> Arra
     return out
 
 
-@wrong("", "In other memory the result is right, but x is turned as well.", "ROT-23.out")
+@wrong("", "In other memory the result is right, but x is rotated as well.", "ROT-23.out")
 def writes_into_x(x: Array, positions: Array, out: Array | None = None) -> Array:
     """Turn x in place and copy it to out."""
     y = rope(x, positions)

@@ -234,7 +234,7 @@ def wrong_axis(x: Array, positions: Array) -> Array:
     ]
 
 
-@wrong("X3", "Heads are turned as one long vector.", "ROT-19.heads", "ROT-7.value")
+@wrong("X3", "Heads are rotated as one long vector.", "ROT-19.heads", "ROT-7.value")
 def flat_heads(x: Array, positions: Array) -> Array:
     """Rotate before the split into heads."""
     flat = x.reshape(*x.shape[:2], 1, -1)

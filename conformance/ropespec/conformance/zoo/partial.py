@@ -23,7 +23,7 @@ PART: dict[str, Any] = {"rotary_dim": 8, "head_dims": (16, 32)}
 
 @wrong(
     "R4",
-    "The part that was turned is dropped, the unturned part put back.",
+    "The part that was rotated is dropped, the unrotated part put back.",
     "FREQ-6.neighbours",
     "FREQ-2.read-off",
     **PART,
@@ -37,7 +37,7 @@ def rotation_discarded(x: Array, positions: Array) -> Array:
 
 @wrong(
     "R6",
-    "A width of 6 is padded to 8 and the tail turns with it.",
+    "A width of 6 is padded to 8 and the tail rotates with it.",
     "ROT-14.tail",
     rotary_dim=6,
     head_dims=(16,),

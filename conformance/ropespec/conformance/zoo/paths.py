@@ -33,19 +33,19 @@ BF16 = ml_dtypes.bfloat16
 GRID = 65535
 
 
-@wrong("A3", "With one head x comes back unturned.", "ROT-7.value")
+@wrong("A3", "With one head x comes back unrotated.", "ROT-7.value")
 def one_head_unturned(x: Array, positions: Array) -> Array:
     """Skip the kernel for a single head."""
     return x.copy() if x.shape[2] == 1 else rope(x, positions)
 
 
-@wrong("A3", "With one row x comes back unturned.", "ROT-19.rows")
+@wrong("A3", "With one row x comes back unrotated.", "ROT-19.rows")
 def one_row_unturned(x: Array, positions: Array) -> Array:
     """Skip the kernel for a single row."""
     return x.copy() if x.shape[0] == 1 else rope(x, positions)
 
 
-@wrong("", "The last token of a sequence is not turned.", "ROT-19.tokens", "ROT-9.rows")
+@wrong("", "The last token of a sequence is not rotated.", "ROT-19.tokens", "ROT-9.rows")
 def last_token_unturned(x: Array, positions: Array) -> Array:
     """Loop one too short."""
     y = rope(x, positions)
@@ -55,7 +55,7 @@ def last_token_unturned(x: Array, positions: Array) -> Array:
 
 @wrong(
     "rotated by the position of another",
-    "Row 1 of the batch is turned by the positions of row 0, the others by their own.",
+    "Row 1 of the batch is rotated by the positions of row 0, the others by their own.",
     "ROT-19.rows",
 )
 def second_row_by_the_first(x: Array, positions: Array) -> Array:
@@ -67,7 +67,7 @@ def second_row_by_the_first(x: Array, positions: Array) -> Array:
 
 @wrong(
     "heads rotated differently",
-    "Heads from the second on are turned one position further each.",
+    "Heads from the second on are rotated one position further each.",
     "ROT-19.heads",
 )
 def second_head_by_its_index(x: Array, positions: Array) -> Array:
@@ -77,7 +77,9 @@ def second_head_by_its_index(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "", "Tokens beyond a tile of 16 are turned by the positions of the first tile.", "ROT-19.tokens"
+    "",
+    "Tokens beyond a tile of 16 are rotated by the positions of the first tile.",
+    "ROT-19.tokens",
 )
 def tile_of_16_tokens(x: Array, positions: Array) -> Array:
     """Forget the offset of the second tile."""
@@ -86,7 +88,7 @@ def tile_of_16_tokens(x: Array, positions: Array) -> Array:
     return rope(x, where)
 
 
-@wrong("O3", "Tokens beyond 65535 are not turned.", "ROT-19.many")
+@wrong("O3", "Tokens beyond 65535 are not rotated.", "ROT-19.many")
 def unturned_beyond_the_grid(x: Array, positions: Array) -> Array:
     """Put the sequence on an axis of the grid that ends."""
     y = rope(x, positions)
@@ -94,7 +96,7 @@ def unturned_beyond_the_grid(x: Array, positions: Array) -> Array:
     return y
 
 
-@wrong("O3", "Rows beyond 65535 are not turned.", "ROT-19.many")
+@wrong("O3", "Rows beyond 65535 are not rotated.", "ROT-19.many")
 def unturned_rows_beyond_the_grid(x: Array, positions: Array) -> Array:
     """Put the batch on an axis of the grid that ends."""
     y = rope(x, positions)
@@ -115,14 +117,17 @@ def wrong_when_seq_is_heads(x: Array, positions: Array) -> Array:
     return rope(x, positions)
 
 
-@wrong("L6", "With one token the other pairs are turned.", "ROT-19.tokens", "ROT-7.pairing")
+@wrong("L6", "With one token the other pairs are rotated.", "ROT-19.tokens", "ROT-7.pairing")
 def pairs_neighbours_at_one_token(x: Array, positions: Array) -> Array:
     """Decode with the kernel of another layout."""
     return rope(x, positions, pairs=x.shape[1] == 1)
 
 
 @wrong(
-    "L6", "In bfloat16 the other pairs are turned.", "ROT-7.pairing", dtypes=("float32", "bfloat16")
+    "L6",
+    "In bfloat16 the other pairs are rotated.",
+    "ROT-7.pairing",
+    dtypes=("float32", "bfloat16"),
 )
 def bfloat16_pairs_neighbours(x: Array, positions: Array) -> Array:
     """Dispatch to the kernel of another layout."""

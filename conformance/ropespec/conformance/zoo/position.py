@@ -73,7 +73,7 @@ def row_0_for_all(x: Array, positions: Array) -> Array:
 
 
 @wrong(
-    "B6", "With one token only the first row of the batch is turned.", "ROT-19.rows", "ROT-7.value"
+    "B6", "With one token only the first row of the batch is rotated.", "ROT-19.rows", "ROT-7.value"
 )
 def first_row_only_at_one_token(x: Array, positions: Array) -> Array:
     """Forget the batch in the decode path."""

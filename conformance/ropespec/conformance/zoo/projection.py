@@ -60,7 +60,7 @@ class KeyWeightsNotPermuted:
 
 @wrong(
     "A3",
-    "The query is projected and not turned.",
+    "The query is projected and not rotated.",
     "PROJ-1.query",
     "PROJ-1.reference-query",
     "PROJ-1.forms",
@@ -76,7 +76,7 @@ def query_projected_only(
 
 @wrong(
     "S2",
-    "The key is turned the other way.",
+    "The key is rotated the other way.",
     "PROJ-1.key",
     "PROJ-1.reference-key",
     offers="project_key",
@@ -137,7 +137,7 @@ def query_by_frequencies_of_the_head(
 
 @wrong(
     "A6",
-    "The value is turned by its index.",
+    "The value is rotated by its index.",
     "PROJ-2.value",
     "PROJ-2.reference",
     offers="project_value",

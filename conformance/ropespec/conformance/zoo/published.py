@@ -77,7 +77,7 @@ class PeOfTwoForms:
 
 @wrong(
     "query written to the key",
-    "The turned query is written to the key.",
+    "The rotated query is written to the key.",
     "PUB-2.value",
     "PUB-2.reference",
     **ROPE,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ropespec.conformance.diagnosis import diagnose
+from ropespec.conformance.frameworks import DEFAULT
 from ropespec.conformance.mistakes.catalogue import CATALOGUE
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import CheckResult, Diagnosis, Status, Verdict
@@ -19,8 +20,7 @@ from ropespec.conformance.zoo.pool import each
 __all__ = ["NAMED_TARGET", "Score", "Scored", "score", "score_one"]
 
 NAMED_TARGET = 0.95
-TIMEOUT = {"numpy": 5.0}
-LONGEST = 60.0
+SHORT, LONGEST = 5.0, 60.0
 
 Entry = Wrong | Right
 
@@ -251,7 +251,7 @@ def score_one(entry: Entry, seed: int = 0) -> Scored:
 
 
 def _session(entry: Entry) -> Session:
-    timeout = TIMEOUT.get(entry.profile.array, LONGEST)
+    timeout = SHORT if entry.profile.array == DEFAULT else LONGEST
     return Session(load(entry.target), entry.profile, timeout=timeout)
 
 

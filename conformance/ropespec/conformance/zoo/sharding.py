@@ -28,7 +28,7 @@ def _first(tokens: int) -> int:
 
 @wrong(
     "B3",
-    "Every shard of the sequence is turned by the positions of the first one.",
+    "Every shard of the sequence is rotated by the positions of the first one.",
     "PAR-1.shards",
     "ROT-19.tokens",
 )
@@ -95,7 +95,7 @@ def zigzag_of_x_alone(x: Array, positions: Array) -> Array:
 
 @wrong(
     "counted from the first position",
-    "A row of several documents is turned as one, from its first position on.",
+    "A row of several documents is rotated as one, from its first position on.",
     "PAR-4.documents",
     "PAR-6.tree",
     "ROT-9.rows",

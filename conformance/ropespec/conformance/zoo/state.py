@@ -23,7 +23,7 @@ __all__ = [
 Array = NDArray[Any]
 
 
-@wrong("P9", "What has been turned is kept, and turned again when it is read.", "ROT-19.history")
+@wrong("P9", "What has been rotated is kept, and rotated again when it is read.", "ROT-19.history")
 class TurnedAgain:
     """Keys that are cached rotated, and rotated with the whole cache at each step."""
 
@@ -112,7 +112,7 @@ class GrownForOneWidth:
 
 @wrong(
     "E3",
-    "The length of the first call is baked in: later tokens are not turned.",
+    "The length of the first call is baked in: later tokens are not rotated.",
     "ROT-9.rows",
     "ROT-19.walk",
 )
@@ -130,7 +130,7 @@ class LengthOfTheFirstCall:
         return y
 
 
-@wrong("", "The batch of the first call is baked in: later rows are not turned.", "ROT-19.rows")
+@wrong("", "The batch of the first call is baked in: later rows are not rotated.", "ROT-19.rows")
 class BatchOfTheFirstCall:
     """A traced function whose loop ends where the first batch ended."""
 
@@ -165,7 +165,7 @@ class WidthOfTheFirstCall:
         return half(x, np.cos(angle), np.sin(angle))
 
 
-@wrong("", "Every fifth call is turned one position further.", "ROT-19.history")
+@wrong("", "Every fifth call is rotated one position further.", "ROT-19.history")
 class EveryFifthCall:
     """A buffer that is reused too early."""
 

@@ -167,7 +167,7 @@ def products_in_bfloat16(x: Array, positions: Array) -> Array:
     )
 
 
-@right("The first 8 of 24 components turn.", USUAL, rotary_dim=8, head_dims=(24,))
+@right("The first 8 of 24 components rotate.", USUAL, rotary_dim=8, head_dims=(24,))
 def partial_rotary(x: Array, positions: Array) -> Array:
     """Turn a part and pass the rest through."""
     return np.concatenate([rope(x[..., :8], positions), x[..., 8:]], axis=-1)

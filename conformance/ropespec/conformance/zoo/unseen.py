@@ -35,7 +35,9 @@ LARGEST_FLOAT16 = 65504.0
 
 
 @wrong(
-    "beyond a block", "Heads are turned in packs of 4; the rest after a pack is not.", "ROT-19.many"
+    "beyond a block",
+    "Heads are rotated in packs of 4; the rest after a pack is not.",
+    "ROT-19.many",
 )
 def rest_of_heads_unturned(x: Array, positions: Array) -> Array:
     """Unroll by four and forget the remainder."""
@@ -46,14 +48,14 @@ def rest_of_heads_unturned(x: Array, positions: Array) -> Array:
     return y
 
 
-@wrong("beyond a block", "Heads from 8 on are turned by the next position.", "ROT-19.many")
+@wrong("beyond a block", "Heads from 8 on are rotated by the next position.", "ROT-19.many")
 def heads_beyond_8_by_the_next_token(x: Array, positions: Array) -> Array:
     """Run over into the next token."""
     turned = [rope(x[:, :, :KEY_HEADS], positions), rope(x[:, :, KEY_HEADS:], positions + 1)]
     return np.concatenate(turned, axis=2)
 
 
-@wrong("beyond a block", "Heads from 64 on are not turned.", "ROT-19.many")
+@wrong("beyond a block", "Heads from 64 on are not rotated.", "ROT-19.many")
 def heads_beyond_64_unturned(x: Array, positions: Array) -> Array:
     """Launch a fixed number of heads."""
     return np.concatenate([rope(x[:, :, :BLOCK], positions), x[:, :, BLOCK:]], axis=2)
@@ -61,7 +63,7 @@ def heads_beyond_64_unturned(x: Array, positions: Array) -> Array:
 
 @wrong(
     "special width",
-    "Pairs go by eights, and the last eight overlap: some turn twice.",
+    "Pairs go by eights, and the last eight overlap: some rotate twice.",
     "ROT-7.value",
     "ROT-7.sizes",
 )
@@ -84,13 +86,13 @@ def rows_beyond_4_in_float16(x: Array, positions: Array) -> Array:
     return rope(x, where)
 
 
-@wrong("B5", "Batches of 8 rows or more are turned by the positions of row 0.", "ROT-19.many")
+@wrong("B5", "Batches of 8 rows or more are rotated by the positions of row 0.", "ROT-19.many")
 def batches_of_8_by_row_0(x: Array, positions: Array) -> Array:
     """Take a path for large batches that knows one row."""
     return rope(x, positions[:1] if len(positions) >= KEY_HEADS else positions)
 
 
-@wrong("beyond a block", "Tokens from 64 on are turned by the positions of row 0.", "ROT-19.many")
+@wrong("beyond a block", "Tokens from 64 on are rotated by the positions of row 0.", "ROT-19.many")
 def tokens_beyond_64_by_row_0(x: Array, positions: Array) -> Array:
     """Forget the row in the second block."""
     where = positions.copy()
@@ -100,7 +102,7 @@ def tokens_beyond_64_by_row_0(x: Array, positions: Array) -> Array:
 
 @wrong(
     "special width",
-    "Pairs from 64 on are not turned.",
+    "Pairs from 64 on are not rotated.",
     "ROT-7.sizes",
     "JDG-3.precision",
 )
@@ -125,7 +127,7 @@ def padded_at_112(x: Array, positions: Array) -> Array:
     return interleaved(x, np.cos(angle), np.sin(angle))
 
 
-@wrong("special width", "At head_dim 192 pairs from 64 on turn by -m.", "ROT-7.sizes")
+@wrong("special width", "At head_dim 192 pairs from 64 on rotate by -m.", "ROT-7.sizes")
 def last_pairs_backwards_at_192(x: Array, positions: Array) -> Array:
     """Run over the end of a block of 64 pairs into sines of another sign."""
     angle = angles(positions, x.shape[-1])

@@ -1,4 +1,4 @@
-"""Checks of the chapter `attention`: softmax of scaled scores of turned queries and keys."""
+"""Checks of the chapter `attention`: softmax of scaled scores of rotated queries and keys."""
 
 from ropespec.conformance.checks.attention import masks, order, values
 

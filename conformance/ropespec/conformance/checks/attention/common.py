@@ -142,11 +142,11 @@ def attend(trial: Trial, case: Case, given: Inputs, *, literal: bool = False) ->
     heads = given.q.shape[2]
     sides = []
     for x, where in ((given.q, given.m), (given.k, given.n)):
-        turned = Rotation.of(x, where, **case.keywords)
+        rotated = Rotation.of(x, where, **case.keywords)
         if literal:
-            turned = dataclasses.replace(turned, dtype="float64")
-        error = turned.allowed(allowed.precision, allowed.machine)
-        sides.append(Bounded(_spread(turned.y, heads), _spread(error, heads)))
+            rotated = dataclasses.replace(rotated, dtype="float64")
+        error = rotated.allowed(allowed.precision, allowed.machine)
+        sides.append(Bounded(_spread(rotated.y, heads), _spread(error, heads)))
     scores = _scores(sides[0], sides[1], allowed)
     weights = softmax(scores, given.keep, allowed)
     v = _spread(given.v.astype(np.float64), heads)

@@ -55,13 +55,13 @@ def _masked(case: Case, *, groups: int | None = None) -> Inputs:
 
 
 @check(
-    "ATT-2",
-    "value",
-    "The mask acts after the softmax, is turned round, or adds next to nothing to a score.",
+    "ATT-2.value",
+    "The mask acts after the softmax, is inverted, or adds next to nothing to a score.",
     needs=_NEEDS,
     names=("F-193", "E-58", "E-59", "P-35"),
     space=_SPACE,
     share=1.5,
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """Masked scores are minus infinity before the softmax, so that the others sum to 1."""
@@ -71,8 +71,7 @@ def value(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-2",
-    "zero",
+    "ATT-2.zero",
     "A masked key keeps a little weight, and its value reaches the output.",
     needs=_NEEDS,
     names=("E-58", "P-35"),
@@ -102,8 +101,7 @@ def zero(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-4",
-    "groups",
+    "ATT-4.groups",
     "Query head h attends with key head h mod G, or with the first ones, instead of h // (H/G).",
     needs=_NEEDS,
     space=Space(max_position=NEAR, min_heads=2),
@@ -118,8 +116,7 @@ def groups(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-4",
-    "nowhere",
+    "ATT-4.nowhere",
     "A row that may attend nowhere gives NaN, or the mean of all values.",
     needs=_NEEDS,
     space=_SPACE,
@@ -151,8 +148,7 @@ def nowhere(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-4",
-    "reference",
+    "ATT-4.reference",
     "Grouped heads, masks or empty rows agree with the judge but not with the literal reference.",
     needs=_NEEDS,
     names=("P-47",),
@@ -172,8 +168,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-2",
-    "forms",
+    "ATT-2.forms",
     "A printed attention gives another output: its mask, its dropout or its rotation is elsewhere.",
     needs=_NEEDS,
     names=("F-193", "F-199", "E-58", "E-59", "P-35"),
@@ -230,8 +225,7 @@ def _whole_head(trial: Trial) -> str | None:
 
 
 @check(
-    "ATT-4",
-    "no-keys",
+    "ATT-4.no-keys",
     "Without any keys attention raises or divides by zero instead of giving zeros.",
     needs=_NEEDS,
     space=_SPACE,

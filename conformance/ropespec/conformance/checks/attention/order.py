@@ -60,8 +60,7 @@ def _draw(case: Case) -> tuple[Inputs, Order]:
 
 
 @check(
-    "ATT-5",
-    "order",
+    "ATT-5.order",
     "The positions are dropped: the same tokens in another order are the same sentence.",
     needs=("attention",),
     names=("F-222", "P-49"),

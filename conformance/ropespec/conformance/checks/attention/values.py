@@ -1,4 +1,4 @@
-"""Checks of the values of attention: softmax, V not turned, shifts (ATT-1 and ATT-3)."""
+"""Checks of the values of attention: softmax, V not rotated, shifts (ATT-1 and ATT-3)."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ from ropespec.conformance.checks.attention.common import (
     judged,
 )
 from ropespec.conformance.checks.literal import FEW, first
-from ropespec.conformance.checks.shared import NEAR, draw, rules, takes_rotary_dim, turn
+from ropespec.conformance.checks.shared import NEAR, draw, rotate, rules, takes_rotary_dim
 from ropespec.conformance.judge.bounds import Bounded, gamma, softmax, stored
 from ropespec.conformance.judge.finding import Finding, compare, worst
 from ropespec.conformance.registry import check
@@ -31,22 +31,21 @@ _SHIFTABLE = ("arange", "ragged", "shuffled")
 
 
 @check(
-    "ATT-1",
-    "value",
-    "The scale is missing or another, the softmax runs over the queries, or a side is not turned.",
+    "ATT-1.value",
+    "The scale is missing or another, the softmax runs over the queries, or a side is not rotated.",
     needs=_NEEDS,
     names=("F-149", "F-183", "F-185", "F-186", "F-218", "E-65", "P-35"),
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
-    """softmax(QK^T / sqrt(D)) V with turned q and k: output and weights."""
+    """softmax(QK^T / sqrt(D)) V with rotated q and k: output and weights."""
     given = inputs(case)
-    message = "attention differs from softmax(QK^T / sqrt(D)) V with turned q and k"
+    message = "attention differs from softmax(QK^T / sqrt(D)) V with rotated q and k"
     return judged(call_attention(trial, case, given), attend(trial, case, given), message)
 
 
 @check(
-    "ATT-1",
-    "rows",
+    "ATT-1.rows",
     "The weights are not normalised, or normalised over another axis.",
     needs=_NEEDS,
     names=("P-35",),
@@ -77,9 +76,8 @@ def rows(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-1",
-    "plain",
-    "Without a rotation it is not plain attention: position 0 turns, or an offset is added.",
+    "ATT-1.plain",
+    "Without a rotation it is not plain attention: position 0 rotates, or an offset is added.",
     needs=_NEEDS,
     names=("F-183", "P-35"),
     share=0.5,
@@ -114,8 +112,7 @@ def plain(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-1",
-    "reference",
+    "ATT-1.reference",
     "Attention agrees with the judge but not with the formula as the documents print it.",
     needs=_NEEDS,
     names=("F-183", "F-186", "P-47"),
@@ -133,8 +130,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-14",
-    "attention",
+    "ROT-14.attention",
     "The tail of q and k is rotated or left out, or the scale is that of the part that rotates.",
     needs=_NEEDS,
     space=Space(max_position=NEAR, max_dim=64, partial=True, min_dim=4),
@@ -147,9 +143,8 @@ def with_tail(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-3",
-    "constant",
-    "V is turned: equal values of all keys do not come back as they are.",
+    "ATT-3.constant",
+    "V is rotated: equal values of all keys do not come back as they are.",
     needs=_NEEDS,
     names=("F-184", "E-08", "P-34"),
     share=0.5,
@@ -173,8 +168,7 @@ def constant(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-3",
-    "linear",
+    "ATT-3.linear",
     "The output is not linear in V.",
     needs=_NEEDS,
     names=("P-34",),
@@ -206,9 +200,8 @@ def linear(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-3",
-    "shift",
-    "Shifting all positions changes the output: V is turned, or one side is shifted alone.",
+    "ATT-3.shift",
+    "Shifting all positions changes the output: V is rotated, or one side is shifted alone.",
     needs=_NEEDS,
     names=("E-08", "P-34"),
     space=Space(positions=_SHIFTABLE, max_position=NEAR),
@@ -232,8 +225,7 @@ def shift(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ATT-3",
-    "weights",
+    "ATT-3.weights",
     "Attention with these queries and keys would depend on where the text starts.",
     names=("P-34",),
     space=Space(values=("normal",), positions=_SHIFTABLE, max_position=NEAR, min_seq=2),
@@ -248,7 +240,7 @@ def weights_of_rotated(trial: Trial, case: Case) -> Finding:
     allowed = rules(trial, case.dtype)
     found = []
     for where in (m, m + step):
-        left, right = turn(trial, case, q, where), turn(trial, case, k, where)
+        left, right = rotate(trial, case, q, where), rotate(trial, case, k, where)
         got = np.einsum("bshd,bthd->bhst", left.y, right.y) / np.sqrt(case.head_dim)
         sides = (left.exact, right.exact)
         (a, ea), (b, eb) = (
@@ -260,6 +252,6 @@ def weights_of_rotated(trial: Trial, case: Case) -> Finding:
     (here, error, _), (there, other, call) = found
     exact = softmax(Bounded(here, error + other), everything, allowed)
     moved = softmax(Bounded(there, error + other), everything, allowed)
-    message = f"the attention weights of turned q and k change when all move by {step}"
+    message = f"the attention weights of rotated q and k change when all move by {step}"
     found_here = compare(moved.value, exact.value, exact.allowed, name="weights", message=message)
     return found_here.after(call)

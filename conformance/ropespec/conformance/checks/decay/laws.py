@@ -66,9 +66,8 @@ def _beyond(got: Float, limit: Float, allowed: Float, name: str, message: str) -
 
 
 @check(
-    "DEC-1",
-    "abel",
-    "The score exceeds the Abel bound: vectors are not turned, or their slow pairs turn fast.",
+    "DEC-1.abel",
+    "The score exceeds the Abel bound: vectors are not rotated, or their slow pairs rotate fast.",
     names=("F-204", "P-42"),
     space=Space(positions=("arange", "ragged", "shuffled", "spread"), max_position=NEAR),
     general=True,
@@ -85,8 +84,7 @@ def abel(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DEC-1",
-    "abel-score",
+    "DEC-1.abel-score",
     "relative_score exceeds the Abel bound of its offset.",
     needs=("relative_score",),
     names=("F-204", "P-42"),
@@ -129,11 +127,11 @@ def _curve(
 
 
 @check(
-    "DEC-2",
-    "value",
+    "DEC-2.value",
     "The mean is a sum, a partial sum starts or ends one too late, or the modulus is forgotten.",
     needs=_NEEDS,
     names=("P-43",),
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """B(offset) = mean of abs(S_j), j = 1..d/2."""
@@ -145,8 +143,7 @@ def value(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DEC-2",
-    "largest",
+    "DEC-2.largest",
     "The curve is not even, or does not start at its largest value (d/2 + 1)/2.",
     needs=_NEEDS,
     names=("P-43",),
@@ -170,8 +167,7 @@ def largest(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DEC-2",
-    "reference",
+    "DEC-2.reference",
     "The curve agrees with the judge but not with the formula as the documents print it.",
     needs=_NEEDS,
     names=("F-204", "P-47"),
@@ -192,8 +188,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DEC-2",
-    "cosines",
+    "DEC-2.cosines",
     "The score of equal vectors is not the sum of cosines: a sine, a sign or a pair is wrong.",
     names=("F-202", "P-43"),
     space=Space(positions=("arange", "ragged", "shuffled", "spread"), max_position=NEAR),
@@ -221,8 +216,7 @@ _ONCE = Space(positions=("arange",), max_position=1)
 
 
 @check(
-    "DEC-2",
-    "windows",
+    "DEC-2.windows",
     "The trend is lost: the means over growing distances do not fall as they must.",
     needs=_NEEDS,
     names=("P-44",),
@@ -245,8 +239,7 @@ def windows(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DEC-3",
-    "rises",
+    "DEC-3.rises",
     "The curve is made to fall at every step: it is sorted, fitted or smoothed.",
     needs=_NEEDS,
     names=("F-201", "F-203", "F-205", "E-25", "E-29", "P-44"),
@@ -271,8 +264,7 @@ def rises(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DEC-3",
-    "score-rises",
+    "DEC-3.score-rises",
     "The score is made to fall with the distance: a decay is multiplied in.",
     names=("F-201", "F-203", "E-25", "P-44"),
     space=Space(positions=("arange",), max_position=NEAR),

@@ -8,11 +8,18 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.checks.decay.laws import tapered
-from ropespec.conformance.checks.literal import FEW, NEAR_SPACE, Forms, places, woven
+from ropespec.conformance.checks.literal import (
+    NEAR_SPACE,
+    Forms,
+    Token,
+    conventions_of,
+    places,
+    printed,
+    woven,
+)
 from ropespec.conformance.checks.shared import STEPS, based, beside, two_sides
 from ropespec.conformance.judge.finding import Call, Finding
 from ropespec.conformance.judge.rotation import pairs_of
-from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import decay
 
@@ -28,35 +35,18 @@ class Products(NamedTuple):
     off: Float
 
 
-class Heads(NamedTuple):
-    """The rotating components of all heads of one token, (H, r), and what the subject made of them.
-
-    Attributes
-    ----------
-    x, y, off : ndarray of float64
-        Before, after, and the largest error allowed of y.
-    m : int
-        The position.
-    """
-
-    x: Float
-    y: Float
-    off: Float
-    m: int
-
-
 def _heads(
     trial: Trial, case: Case, x: NDArray[Any], positions: NDArray[np.int64]
-) -> tuple[Heads, Call]:
+) -> tuple[Token, Call]:
     found = beside(trial, case, x, positions)
     at = places(case)[-1][:2]
     before, after, off = (
         part[at][:, : case.dim] for part in (x.astype(np.float64), found.y, found.exact.allowed)
     )
-    return Heads(before, after, off, int(positions[at])), found.call
+    return Token(before, after, off, int(positions[at])), found.call
 
 
-def _products(case: Case, q: Heads, k: Heads) -> Products:
+def _products(case: Case, q: Token, k: Token) -> Products:
     pairs = []
     for one in (q, k):
         z, w, off = (
@@ -71,15 +61,11 @@ def _products(case: Case, q: Heads, k: Heads) -> Products:
     return Products(w_q * w_k.conj(), a * e_k + b * e_q + e_q * e_k + STEPS * a * b)
 
 
-def _unit(trial: Trial, case: Case, positions: NDArray[np.int64], member: int = 0) -> Heads:
+def _unit(trial: Trial, case: Case, positions: NDArray[np.int64], member: int = 0) -> Token:
     """Return heads with the pair (1, 0), or (0, 1), throughout, and what the subject gives."""
     x = np.zeros(case.shape)
     pairs_of(x, case.dim, interleaved=case.interleaved)[member][...] = 1.0
     return _heads(trial, case, x.astype(case.numpy_dtype), positions)[0]
-
-
-def _conventions(case: Case) -> dict[str, Any]:
-    return {"interleaved": case.interleaved, **based(case.base)}
 
 
 def _sums(products: Products) -> Products:
@@ -87,14 +73,11 @@ def _sums(products: Products) -> Products:
     return Products(np.cumsum(products.got[0]), np.cumsum(products.off[0]))
 
 
-@check(
-    "DEC-1",
-    "forms",
+@printed(
+    "DEC-1.forms",
     "A product of a pair, a partial sum, the sum by parts or the Abel bound is another number.",
     names=("F-204", "P-42"),
     space=dataclasses.replace(NEAR_SPACE, min_heads=2),
-    share=FEW,
-    general=True,
 )
 def abel(trial: Trial, case: Case) -> Finding:
     """h_i, S_j, the sum by parts and both bounds are what rotated pairs give, head by head."""
@@ -109,7 +92,7 @@ def abel(trial: Trial, case: Case) -> Finding:
     total = _products(case, left, right)
     # With a leading axis of length 1: heads and components keep their places.
     x, y = left.x[np.newaxis], right.x[np.newaxis]
-    (by_parts,) = decay.abel_sum(x, y, [[offset]], **_conventions(case))
+    (by_parts,) = decay.abel_sum(x, y, [[offset]], **conventions_of(case))
     rounding = STEPS * case.dim * np.abs(total.got).sum(axis=-1)
     off = total.off.sum(axis=-1) + rounding
     seen.add("decay.abel_sum", total.got.sum(axis=-1), by_parts, off)
@@ -121,20 +104,17 @@ def abel(trial: Trial, case: Case) -> Finding:
     largest = np.abs(np.diff(h.got, axis=-1, append=0.0)).max(axis=-1)
     sizes, error = np.abs(S.got).sum(), 2 * h.off.max(axis=-1)
     allowed = error * (sizes + S.off.sum()) + largest * S.off.sum() + STEPS * largest * sizes
-    both = decay.abel_bound(x, y, [[offset], [-offset]], **_conventions(case))
+    both = decay.abel_bound(x, y, [[offset], [-offset]], **conventions_of(case))
     seen.add("decay.abel_bound", np.stack([largest * sizes] * 2), both, np.stack([allowed] * 2))
     return seen.finding()
 
 
-@check(
-    "DEC-2",
-    "forms",
+@printed(
+    "DEC-2.forms",
     "The curve of a score, or the mean of the partial sums, is not that of rotated vectors.",
     names=("F-202", "P-43"),
     space=dataclasses.replace(NEAR_SPACE, positions=("arange",)),
     applies=lambda trial: None if trial.profile.max_position >= 32 else "position 32 not claimed",
-    share=FEW,
-    general=True,
 )
 def curves(trial: Trial, case: Case) -> Finding:
     """C(D) = <q, f(q, D)> for any q and for all ones, B(D) and S_j are what rotated pairs give."""
@@ -171,14 +151,11 @@ def _cosines(seen: Forms, case: Case, products: Products, offset: int) -> None:
     seen.add("decay.cosine_sum", np.full(2, got), cosines, off)
 
 
-@check(
-    "DEC-3",
-    "forms",
+@printed(
+    "DEC-3.forms",
     "The trace, the sum of cosines or a bound at offset 0 is not that of rotated vectors.",
     names=("F-202", "F-203", "E-29", "P-43"),
     space=dataclasses.replace(NEAR_SPACE, min_heads=2),
-    share=FEW,
-    general=True,
 )
 def not_true(trial: Trial, case: Case) -> Finding:
     """tr R_{n-m} is read off unit vectors; at offset 0 both bounds are reached where h falls."""
@@ -197,7 +174,7 @@ def not_true(trial: Trial, case: Case) -> Finding:
     h = _products(case, left, right)
     score, error = h.got.real.sum(axis=-1), h.off.sum(axis=-1)
     allowed = error + STEPS * case.dim * np.abs(score)
-    conventions = _conventions(case)
+    conventions = conventions_of(case)
     for name, value in (
         ("trivial_bound", decay.trivial_bound(left.x, right.x, interleaved=case.interleaved)),
         ("abel_sum", decay.abel_sum(left.x, right.x, 0, **conventions).real),

@@ -24,7 +24,7 @@ Complex = NDArray[Any]
 NEAR_SPACE = Space(values=("normal", "ones"), max_position=NEAR)
 
 
-def _turned(
+def _rotated(
     trial: Trial, case: Case, positions: NDArray[np.int64], seed: int = 0
 ) -> tuple[Complex, Complex, Float]:
     """Return the pairs before and after as complex numbers, and the error allowed of the latter."""
@@ -42,15 +42,14 @@ def _complex(x: NDArray[np.floating], case: Case) -> Complex:
 
 
 @check(
-    "DER-1",
-    "blocks",
-    "R_m^T R_n is not R_{n-m}: the blocks of q and k turn by different rules.",
+    "DER-1.blocks",
+    "R_m^T R_n is not R_{n-m}: the blocks of q and k rotate by different rules.",
     names=("F-165", "F-166", "F-167", "P-20"),
     space=NEAR_SPACE,
     general=True,
 )
 def blocks(trial: Trial, case: Case) -> Finding:
-    """M_i(m)^T M_i(n) = M_i(n-m), read off the turned pairs: conj(f(1, m)) f(1, n) = f(1, n-m)."""
+    """M_i(m)^T M_i(n) = M_i(n-m), read off the rotated pairs: conj(f(1, m)) f(1, n) = f(1, n-m)."""
     m = np.abs(case.make_positions()) % (case.limit // 2 + 1)
     n = np.minimum(m + case.seed, case.limit)
     values, bounds = [], []
@@ -72,8 +71,7 @@ def blocks(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DER-2",
-    "equations",
+    "DER-2.equations",
     "Modulus or angle of f(q,m) f(k,n)^* depends on more than q, k and m-n.",
     names=("F-168", "F-169", "F-170", "P-33"),
     space=NEAR_SPACE,
@@ -83,8 +81,8 @@ def equations(trial: Trial, case: Case) -> Finding:
     """f(q, m) f(k, n)^* = q k^* e^{i(m-n) theta}: R_f R_f = R_g and Theta_f - Theta_f = Theta_g."""
     m = np.abs(case.make_positions()) % (case.limit + 1)
     n = (m + case.seed) % (case.limit + 1)
-    q, fq, bq = _turned(trial, case, m)
-    k, fk, bk = _turned(trial, case, n, seed=1)
+    q, fq, bq = _rotated(trial, case, m)
+    k, fk, bk = _rotated(trial, case, n, seed=1)
     x = case.make_x(m)
     exact = trial.expect(case, x, m - n)
     unit = exact.pairs.cos + 1j * exact.pairs.sin
@@ -99,8 +97,7 @@ def equations(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DER-3",
-    "modulus",
+    "DER-3.modulus",
     "The modulus of f(q, m) is not that of q.",
     names=("F-172", "P-32"),
     space=NEAR_SPACE,
@@ -110,16 +107,15 @@ def modulus(trial: Trial, case: Case) -> Finding:
     """R_f(q, m) = |q| for every pair."""
     positions = case.make_positions()
     x = case.make_x(positions)
-    _, turned, allowed = _turned(trial, case, positions)
+    _, rotated, allowed = _rotated(trial, case, positions)
     before = pair_lengths(x, case.dim, interleaved=case.interleaved)
     return compare(
-        np.abs(turned), before, allowed, name="modulus", message="the modulus of a pair changes"
+        np.abs(rotated), before, allowed, name="modulus", message="the modulus of a pair changes"
     ).after(called(case, x, positions))
 
 
 @check(
-    "DER-4",
-    "progression",
+    "DER-4.progression",
     "phi(m) is no arithmetic progression through 0: the angle jumps, saturates or is scaled.",
     names=("F-176", "F-178", "F-179", "E-51", "P-32"),
     space=NEAR_SPACE,
@@ -129,7 +125,7 @@ def progression(trial: Trial, case: Case) -> Finding:
     """phi(0) = 0 and f(q, m) f(q, m-1)^* = |q|^2 e^{i theta} for every m."""
     m = np.abs(case.make_positions()) % case.limit + 1
     x = case.make_x(m)
-    q, here, bound_here = _turned(trial, case, m)
+    q, here, bound_here = _rotated(trial, case, m)
     before = trial.rotate(case, x, m - 1)
     origin = trial.rotate(case, x, np.zeros_like(m))
     loosest = trial.loosest(case.dtype)
@@ -159,8 +155,7 @@ def progression(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "DER-5",
-    "solution",
+    "DER-5.solution",
     "The solution q e^{ⅈmθ} holds for one pair but not for all d/2 of them.",
     names=("F-181", "F-182", "P-32"),
     space=dataclasses.replace(NEAR_SPACE, min_dim=4),

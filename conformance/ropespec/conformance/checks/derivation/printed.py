@@ -8,7 +8,6 @@ import numpy as np
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.checks.literal import (
-    FEW,
     NEAR_SPACE,
     Chosen,
     Forms,
@@ -16,6 +15,7 @@ from ropespec.conformance.checks.literal import (
     both_sides,
     error_of_product,
     forms_of_a_pair,
+    printed,
     sides,
     token,
     units,
@@ -32,14 +32,10 @@ from ropespec.reference import derivation
 __all__: list[str] = []
 
 
-@check(
-    "DER-1",
-    "forms",
+@printed(
+    "DER-1.forms",
     "A printed step of the proof by blocks is another matrix, or another score.",
     names=("F-164", "F-165", "F-166", "F-167", "E-28", "P-20"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def proof(trial: Trial, case: Case) -> Finding:
     """Both sides of every step give the score, or the blocks, that rotated vectors give."""
@@ -85,14 +81,10 @@ def _angle(seen: Forms, name: str, w: complex, angle: float, error: float) -> No
         seen.add(name, phase, angle, off)
 
 
-@check(
-    "DER-2",
-    "forms",
+@printed(
+    "DER-2.forms",
     "A modulus or an argument of the two equations is another, or its two sides differ.",
     names=("F-168", "F-169", "F-170", "E-50", "E-51", "P-33"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def equations(trial: Trial, case: Case) -> Finding:
     """R_f, Θ_f, R_g, Θ_g and both sides of both equations are those of the rotated pairs."""
@@ -132,14 +124,10 @@ def _equations(seen: Forms, a: Side, b: Side) -> None:
         _angle(seen, "derivation.equation_two", product, angle, error)
 
 
-@check(
-    "DER-3",
-    "forms",
+@printed(
+    "DER-3.forms",
     "At equal positions one of the four products of moduli is another.",
     names=("F-171", "F-172", "P-32"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def moduli(trial: Trial, case: Case) -> Finding:
     """R_f(q,m) R_f(k,m), R_g(q,k,0), R_f(q,0) R_f(k,0) and |q||k| are that of rotated pairs."""
@@ -160,8 +148,7 @@ PHASE = 4.0
 
 
 @check(
-    "DER-4",
-    "forms",
+    "DER-4.forms",
     "A printed step from equation two to phi(m) = mθ is another angle.",
     names=("F-173", "F-174", "F-175", "F-176", "F-177", "F-178", "F-179", "E-51", "P-32"),
     space=dataclasses.replace(NEAR_SPACE, max_position=64),
@@ -188,8 +175,8 @@ def _arguments(seen: Forms, a: Side, b: Side) -> None:
         _angle(seen, "derivation.arguments_at_equal_positions", product, angle, error)
     back = a.w * cmath.rect(1.0, -a.m * theta)
     _angle(seen, "derivation.theta_of", back, derivation.theta_of(a.z), a.error)
-    turned = derivation.wrap(cmath.phase(a.z) + a.m * theta)
-    _angle(seen, "derivation.wrap", a.w, turned, a.error)
+    rotated = derivation.wrap(cmath.phase(a.z) + a.m * theta)
+    _angle(seen, "derivation.wrap", a.w, rotated, a.error)
     own = a.w * a.z.conjugate()
     phi = derivation.phi(a.z, a.m, theta=theta)
     _angle(seen, "derivation.phi", own, phi, a.length * a.error)
@@ -199,8 +186,8 @@ def _arguments(seen: Forms, a: Side, b: Side) -> None:
     _angle(seen, "derivation.phi_progression", own, terms[a.m], a.length * a.error)
     shifted = derivation.phi_progression(a.m + 1, theta, phi_0=PHASE)
     phase = cmath.rect(1.0, PHASE)
-    for turned_back, term in ((own, shifted[a.m]), (back * a.z.conjugate(), shifted[0])):
-        _angle(seen, "derivation.phi_progression", turned_back * phase, term, a.length * a.error)
+    for rotated_back, term in ((own, shifted[a.m]), (back * a.z.conjugate(), shifted[0])):
+        _angle(seen, "derivation.phi_progression", rotated_back * phase, term, a.length * a.error)
     moved = derivation.f_with_phase(a.z, a.m, theta=theta, phi_0=PHASE)
     seen.add("derivation.f_with_phase", a.w * phase, moved, a.error)
 
@@ -218,7 +205,7 @@ def _neighbours(seen: Forms, a: Side, b: Side, before: Side) -> None:
 
 
 forms_of_a_pair(
-    "DER-5",
+    "DER-5.forms",
     "The solution, in its polar form or as a product, gives another pair.",
     {
         "derivation.f": lambda a: derivation.f(a.z, a.m, theta=a.theta),
@@ -228,14 +215,10 @@ forms_of_a_pair(
 )
 
 
-@check(
-    "DER-5",
-    "all-pairs",
+@printed(
+    "DER-5.all-pairs",
     "The solution applied to every pair takes one frequency for all, or the pairs of halves.",
     names=("F-182", "P-32"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def all_pairs(trial: Trial, case: Case) -> Finding:
     """f_of_pairs, which is interleaved, gives the head that the subject gives."""

@@ -11,7 +11,7 @@ from ropespec.conformance.checks.shared import as_claimed, draw
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.trial import Trial
 
-__all__ = ["INPUTS", "Asked", "Inputs"]
+__all__ = ["ASKED", "Asked", "Inputs"]
 
 
 class Asked(NamedTuple):
@@ -43,7 +43,7 @@ def _by_number(trial: Trial, case: Case) -> Asked:
 
 
 def _angles(trial: Trial, case: Case) -> Asked:
-    dtype = "float32" if trial.profile.array == "jax" else "float64"
+    dtype = "float64" if trial.profile.framework.has_float64 else "float32"
     theta = oracle.frequencies(case.head_dim, case.base).astype(dtype)
     return Asked((_positions(case), theta), {})
 
@@ -148,26 +148,26 @@ def _emb(trial: Trial, case: Case, rank: int = 4) -> Asked:
     return Asked((draw(case, shape, 0), draw(case, shape, 1), table), {})
 
 
-INPUTS: dict[str, Inputs] = {
-    "inv_freq": _by_number,
-    "angles": _angles,
-    "cos_sin": _table,
-    "sinusoidal_embedding": _table,
-    "to_complex": _pairs,
-    "rotation_matrix": _matrix,
-    "apply_rotary_dense": _rotation,
-    "apply_rotary": _rotation,
-    "apply_rotary_cos_sin": _tables,
-    "apply_rotary_complex": _complex,
-    "project_query": _projection,
-    "project_key": _projection,
-    "relative_score": _score,
-    "attention": _attention,
-    "decay_bound": _offsets,
-    "sinusoidal_position_embedding": _sizes,
-    "RoPE": _heads_first,
-    "precompute_freqs_cis": _cis,
-    "reshape_for_broadcast": _three_axes,
-    "apply_rotary_emb": _emb,
+ASKED: dict[str, tuple[str, Inputs]] = {
+    "ERR-1.inv-freq": ("inv_freq", _by_number),
+    "ERR-1.angles": ("angles", _angles),
+    "ERR-1.cos-sin": ("cos_sin", _table),
+    "ERR-1.sinusoidal-embedding": ("sinusoidal_embedding", _table),
+    "ERR-1.to-complex": ("to_complex", _pairs),
+    "ERR-1.rotation-matrix": ("rotation_matrix", _matrix),
+    "ERR-1.apply-rotary-dense": ("apply_rotary_dense", _rotation),
+    "ERR-1.printed": ("apply_rotary", _rotation),
+    "ERR-1.apply-rotary-cos-sin": ("apply_rotary_cos_sin", _tables),
+    "ERR-1.apply-rotary-complex": ("apply_rotary_complex", _complex),
+    "ERR-1.project-query": ("project_query", _projection),
+    "ERR-1.project-key": ("project_key", _projection),
+    "ERR-1.relative-score": ("relative_score", _score),
+    "ERR-1.attention": ("attention", _attention),
+    "ERR-1.decay-bound": ("decay_bound", _offsets),
+    "ERR-1.sinusoidal-position-embedding": ("sinusoidal_position_embedding", _sizes),
+    "ERR-1.rope": ("RoPE", _heads_first),
+    "ERR-1.precompute-freqs-cis": ("precompute_freqs_cis", _cis),
+    "ERR-1.reshape-for-broadcast": ("reshape_for_broadcast", _three_axes),
+    "ERR-1.apply-rotary-emb": ("apply_rotary_emb", _emb),
 }
-"""By function: the arguments of a case."""
+"""By check: the function, and the arguments of a case."""

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.errata.inputs import INPUTS, Asked, Inputs
+from ropespec.conformance.checks.errata.inputs import ASKED, Asked, Inputs
 from ropespec.conformance.checks.shared import real_dtype, rules
 from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.bounds import table_error
 from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, held
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, arithmetic_dtype
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import always, check
 from ropespec.conformance.subject.layout import from_subject, to_subject
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
@@ -106,7 +105,7 @@ def _lost(trial: Trial, case: Case, dtypes: Sequence[str]) -> float:
         machine=trial.machine,
     )
     roundings = _STEPS * max(allowed.unit, allowed.step_unit)
-    return float(off.max() + sum(table_error(allowed)) + roundings)
+    return float(off.max() + sum(allowed.table_error) + roundings)
 
 
 class Parted(NamedTuple):
@@ -168,7 +167,7 @@ def _named(trial: Trial, case: Case, function: str, asked: Asked) -> Finding:
     return broken(f"the result is what a document prints wrong: {names}", call=answer.call)
 
 
-def _register(function: str, inputs: Inputs) -> None:
+def _register(id_: str, function: str, inputs: Inputs) -> None:
     """Register the check of a function."""
 
     def judge(trial: Trial, case: Case) -> Finding:
@@ -177,25 +176,19 @@ def _register(function: str, inputs: Inputs) -> None:
     is_bare = function == "apply_rotary"
     judge.__doc__ = f"No result of {function} is one of the forms that are printed wrong."
     check(
-        "ERR-1",
-        "printed" if is_bare else function.lower().replace("_", "-"),
+        id_,
         f"{function} was copied from a document that prints it wrong.",
         needs=(function,),
         names=(*PRINTED[function], "P-45"),
         space=_INTERLEAVED if function == "apply_rotary_complex" else _SPACE,
-        applies=_refusals if function == "reshape_for_broadcast" else _always,
+        applies=_refusals if function == "reshape_for_broadcast" else always,
         share=1.0 if is_bare else _SHARE,
     )(judge)
-
-
-def _always(trial: Trial) -> str | None:
-    del trial
-    return None
 
 
 def _refusals(trial: Trial) -> str | None:
     return None if trial.profile.refusals else "refusals not claimed"
 
 
-for _function, _inputs in INPUTS.items():
-    _register(_function, _inputs)
+for _id, (_function, _inputs) in ASKED.items():
+    _register(_id, _function, _inputs)

@@ -6,18 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.literal import FEW, NEAR_SPACE, Forms
+from ropespec.conformance.checks.literal import FEW, Forms, printed
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
     as_i,
     called,
 )
-from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside
+from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside, rules
 from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.budget import Machine, angle_error
+from ropespec.conformance.judge.bounds import Rules
+from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, worst
 from ropespec.conformance.judge.laws import rounding_allowed
-from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision
+from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies as literal
@@ -27,26 +28,18 @@ __all__: list[str] = []
 Float = NDArray[np.float64]
 
 
-def table_allowed(
-    positions: NDArray[np.int64],
-    dim: int,
-    base: float,
-    precision: Precision,
-    dtype: str,
-    machine: Machine,
-) -> Float:
-    """Bound the error of cos and sin of shape positions.shape + (dim/2,) returned in `dtype`."""
+def table_allowed(positions: NDArray[np.int64], dim: int, base: float, given: Rules) -> Float:
+    """Bound the error of cos and sin of shape positions.shape + (dim/2,)."""
     theta = oracle.frequencies(dim, base)
     magnitude = np.abs(positions.astype(np.float64))[..., None]
-    off = angle_error(precision.angle, magnitude, theta, arithmetic=dtype, machine=machine)
-    unit = UNIT_ROUNDOFF[dtype]
-    absolute = 2.0**-21 if precision.angle == "fast" else 0.0
-    return np.minimum(off, 2.0) + machine.trigonometry * unit + absolute + oracle.ORACLE_ERROR
+    off = angle_error(
+        given.precision.angle, magnitude, theta, arithmetic=given.dtype, machine=given.machine
+    )
+    return np.minimum(off, 2.0) + sum(given.table_error) + oracle.ORACLE_ERROR
 
 
 @check(
-    "FREQ-6",
-    "forms",
+    "FREQ-6.forms",
     "One integer, a list of them or an empty one are other positions than an array of them.",
     needs=("angles",),
     names=("F-019",),
@@ -69,12 +62,12 @@ def position_forms(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-7",
-    "value",
+    "FREQ-7.value",
     "The angles are not positions times inv_freq, or the axes are swapped.",
     needs=("angles",),
     names=("F-017",),
     space=Space(max_position=2**20),
+    every_dtype=True,
 )
 def angles(trial: Trial, case: Case) -> Finding:
     """m * theta_i, one product each."""
@@ -85,8 +78,7 @@ def angles(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-7",
-    "reference",
+    "FREQ-7.reference",
     "The angles agree with the judge but not with the formula as the documents print it.",
     needs=("angles",),
     names=("F-017", "P-47"),
@@ -101,7 +93,7 @@ def angles_reference(trial: Trial, case: Case) -> Finding:
 
 def _theta(trial: Trial, case: Case) -> NDArray[np.floating]:
     """Return frequencies in a dtype that the framework has."""
-    dtype = "float32" if trial.profile.array == "jax" else "float64"
+    dtype = "float64" if trial.profile.framework.has_float64 else "float32"
     return oracle.frequencies(case.head_dim, case.base).astype(dtype)
 
 
@@ -116,9 +108,8 @@ def _products(
 
 
 @check(
-    "FREQ-8",
-    "twice",
-    "The two members of a pair are turned by different angles: a table of the other layout.",
+    "FREQ-8.twice",
+    "The two members of a pair are rotated by different angles: a table of the other layout.",
     names=("F-018", "E-10", "P-17"),
     space=Space(values=("normal",), positions=("repeated",), min_dim=4),
 )
@@ -133,23 +124,19 @@ def twice(trial: Trial, case: Case) -> Finding:
     bound = rounding_allowed(
         x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
     )
-    turned = y[0, :, 0].astype(np.float64)
+    rotated = y[0, :, 0].astype(np.float64)
     off = np.linalg.norm(bound[0, :, 0], axis=-1)
     allowed = off[:, None] + off + off[:, None] * off + 2.0**-46
     message = "unit vectors do not stay orthonormal: a pair meets two different angles"
     return compare(
-        turned @ turned.T, np.eye(case.dim), allowed, name="R R^T", message=message
+        rotated @ rotated.T, np.eye(case.dim), allowed, name="R R^T", message=message
     ).after(call)
 
 
-@check(
-    "FREQ-8",
-    "forms",
+@printed(
+    "FREQ-8.forms",
     "The table lists an angle for the other layout, or doubles its value instead of listing it.",
     names=("F-018", "E-10", "P-39"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def listed_twice(trial: Trial, case: Case) -> Finding:
     """x cos a + (i x) sin a is what comes back, a = m theta_i listed for both members of a pair."""
@@ -168,12 +155,12 @@ def listed_twice(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-9",
-    "value",
+    "FREQ-9.value",
     "cos and sin are swapped, made from rounded angles, or lose accuracy with the position.",
     needs=("cos_sin",),
     names=("P-06",),
     share=2.0,
+    every_dtype=True,
 )
 def cos_sin(trial: Trial, case: Case) -> Finding:
     """Cos and sin of m theta_i, at any position."""
@@ -183,8 +170,7 @@ def cos_sin(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-9",
-    "reference",
+    "FREQ-9.reference",
     "cos and sin agree with the judge but not with the formula as the documents print it.",
     needs=("cos_sin",),
     names=("F-198", "P-47"),
@@ -195,7 +181,7 @@ def cos_sin_reference(trial: Trial, case: Case) -> Finding:
     """Cos and sin equal those of the literal NumPy reference."""
     positions = case.make_positions()
     exact = literal.cos_sin(positions, case.head_dim, **based(case.base))
-    own = table_allowed(positions, case.head_dim, case.base, *LITERAL)
+    own = table_allowed(positions, case.head_dim, case.base, LITERAL)
     return _both_tables(trial, case, positions, exact, own)
 
 
@@ -213,17 +199,15 @@ def _both_tables(
     if len(reply.values) != 2:
         return broken(f"cos_sin gives {len(reply.values)} arrays; expected cos and sin", call=call)
     findings = []
-    dtype = reply.dtypes[0]
-    precision = trial.loosest(dtype)
-    allowed = table_allowed(positions, case.head_dim, case.base, precision, dtype, trial.machine)
+    own = rules(trial, reply.dtypes[0])
+    allowed = table_allowed(positions, case.head_dim, case.base, own)
     for name, got, wanted in zip(("cos", "sin"), reply.values, expected, strict=True):
         findings.append(compare(got, wanted, allowed + more, name=name))
     return worst(*findings).after(call)
 
 
 @check(
-    "FREQ-9",
-    "addition",
+    "FREQ-9.addition",
     "cos and sin belong to different angles: the addition formulas fail.",
     needs=("cos_sin",),
     names=("F-112", "P-48"),
@@ -239,11 +223,10 @@ def addition(trial: Trial, case: Case) -> Finding:
         name: trial.call("cos_sin", (where, dim), keywords)
         for name, where in (("a", a), ("b", b), ("sum", a + b), ("difference", a - b))
     }
-    dtype = calls["a"].dtypes[0]
-    precision = trial.loosest(dtype)
+    own = rules(trial, calls["a"].dtypes[0])
     parts = {name: [v.astype(np.float64) for v in reply.values] for name, reply in calls.items()}
     bound = {
-        name: table_allowed(where, dim, case.base, precision, dtype, trial.machine)
+        name: table_allowed(where, dim, case.base, own)
         for name, where in (("a", a), ("b", b), ("sum", a + b), ("difference", a - b))
     }
     (ca, sa), (cb, sb) = parts["a"], parts["b"]
@@ -259,8 +242,7 @@ def addition(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-9",
-    "far",
+    "FREQ-9.far",
     "The angle is a float32 product: far from zero the rotation is noise.",
     space=Space(values=EVERYTHING, positions=("spread", "arange")),
     applies=lambda trial: (

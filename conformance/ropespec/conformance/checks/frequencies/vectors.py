@@ -41,8 +41,7 @@ def inv_freq_allowed(dim: int, base: float, dtype: str, machine: Machine) -> Flo
 
 
 @check(
-    "FREQ-1",
-    "even",
+    "FREQ-1.even",
     "An odd or empty dimension gives a vector instead of an error.",
     needs=("inv_freq",),
     names=("F-020", "E-44", "P-46"),
@@ -64,11 +63,11 @@ def even(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-2",
-    "value",
+    "FREQ-2.value",
     "Base, exponent, index or denominator of the frequencies is wrong.",
     needs=("inv_freq",),
     names=("F-001", "F-005", "F-015", "E-23", "E-26", "E-34", "E-45", "P-01"),
+    every_dtype=True,
 )
 def inv_freq(trial: Trial, case: Case) -> Finding:
     """theta_i = base^(-2i/d)."""
@@ -81,8 +80,7 @@ def inv_freq(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-2",
-    "reference",
+    "FREQ-2.reference",
     "The frequencies agree with the judge but not with the formula as the documents print it.",
     needs=("inv_freq",),
     names=("F-001", "P-47"),
@@ -95,7 +93,7 @@ def inv_freq_reference(trial: Trial, case: Case) -> Finding:
 
 
 def _speeds(trial: Trial, case: Case, steps: int) -> tuple[Float, Float, Call]:
-    """Cosine of the angle between f(e_j, 1 + steps) and f(e_j, 1), for every turning component j.
+    """Cosine of the angle between f(e_j, 1 + steps) and f(e_j, 1), for every rotating component j.
 
     Neither the pairing, nor the direction, nor an offset of the positions changes it.
     Returns the cosines and the error allowed of them.
@@ -104,39 +102,37 @@ def _speeds(trial: Trial, case: Case, steps: int) -> tuple[Float, Float, Call]:
     x = np.zeros(shape)
     x[0, np.arange(case.dim), 0, np.arange(case.dim)] = 1.0
     x = x.astype(case.numpy_dtype)
-    turned, bounds = [], []
+    rotated, bounds = [], []
     for m in (1, 1 + steps):
         positions = np.full(shape[:2], m, dtype=np.int64)
         y = trial.rotate(case, x, positions)
         call = called(case, x, positions)
-        turned.append(y[0, :, 0].astype(np.float64))
+        rotated.append(y[0, :, 0].astype(np.float64))
         bounds.append(trial.length_allowed(case, x, positions)[0, :, 0])
-    cosines = (turned[0] * turned[1]).sum(axis=-1)
+    cosines = (rotated[0] * rotated[1]).sum(axis=-1)
     return cosines, bounds[0] + bounds[1] + bounds[0] * bounds[1], call
 
 
 @check(
-    "FREQ-2",
-    "read-off",
-    "The pairs turn by other angles per position than base^(-2i/rotary_dim).",
+    "FREQ-2.read-off",
+    "The pairs rotate by other angles per position than base^(-2i/rotary_dim).",
     names=("F-001", "E-26", "E-45", "P-01"),
     space=Space(positions=("repeated",), max_position=1),
 )
 def read_off(trial: Trial, case: Case) -> Finding:
-    """Between positions 1 and 1 + s the pairs turn by s theta_i, whichever pair is where."""
+    """Between positions 1 and 1 + s the pairs rotate by s theta_i, whichever pair is where."""
     limit = min(case.limit if case.limit > 1 else trial.profile.max_position, NEAR) - 1
     steps = max(1, min(2 ** (case.seed % 12), limit))
     got, allowed, call = _speeds(trial, case, steps)
     theta = oracle.frequencies(case.dim, case.base)
     wanted = np.sort(np.repeat(np.cos(steps * theta), 2))
-    message = f"between positions 1 and {1 + steps} the pairs do not turn by {steps} * theta_i"
+    message = f"between positions 1 and {1 + steps} the pairs do not rotate by {steps} * theta_i"
     worst_bound = np.full_like(wanted, allowed.max())
     return compare(np.sort(got), wanted, worst_bound, name="cos", message=message).after(call)
 
 
 @check(
-    "FREQ-3",
-    "conventions",
+    "FREQ-3.conventions",
     "The frequencies are those of another index: from 1, or of step 2 taken twice.",
     needs=("inv_freq",),
     names=("F-002", "F-003", "F-004", "F-011", "F-012", "E-36", "P-02"),
@@ -153,8 +149,7 @@ def conventions(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-4",
-    "code-forms",
+    "FREQ-4.code-forms",
     "The code form is another function: a logarithm to another base, or a lost minus.",
     needs=("inv_freq",),
     names=(
@@ -179,14 +174,13 @@ def _agrees(trial: Trial, case: Case, forms: list[Float]) -> Finding:
 
 
 @check(
-    "FREQ-5",
-    "order",
+    "FREQ-5.order",
     "The frequencies are reversed or rotated: the first pair is not the fastest.",
     names=("F-021", "P-41"),
     space=Space(positions=("repeated",), max_position=1, min_dim=4),
 )
 def order(trial: Trial, case: Case) -> Finding:
-    """Component 0 turns by 1 radian per position, the last one by base^(-(d-2)/d)."""
+    """Component 0 rotates by 1 radian per position, the last one by base^(-(d-2)/d)."""
     got, allowed, call = _speeds(trial, case, 1)
     theta = literal.inv_freq(case.dim, **based(case.base))  # within 1e-15, below what is allowed
     ends = [0, -1]
@@ -195,31 +189,30 @@ def order(trial: Trial, case: Case) -> Finding:
         np.cos(theta[ends]),
         allowed[ends],
         name="cos",
-        message="the first pair does not turn by 1, or the last not by base^(-(d-2)/d)",
+        message="the first pair does not rotate by 1, or the last not by base^(-(d-2)/d)",
     ).after(call)
 
 
 @check(
-    "FREQ-6",
-    "neighbours",
+    "FREQ-6.neighbours",
     "Neighbouring positions give the same angle: positions are rounded to few bits.",
     names=("F-019",),
     space=Space(values=("normal",), positions=("arange",)),
     share=2.0,
 )
 def neighbours(trial: Trial, case: Case) -> Finding:
-    """The fastest pair turns by 1 radian between m and m + 1, also around powers of two."""
+    """The fastest pair rotates by 1 radian between m and m + 1, also around powers of two."""
     powers = [2**n for n in range(3, 63) if 2**n + 2 < case.limit]
     m = (powers[case.seed % len(powers)] if powers else 1) - case.start % 2
     x = basis(case, 0)
-    turned, bounds = [], []
+    rotated, bounds = [], []
     for position in (m, m + 1):
         positions = np.full((case.batch, case.seq), position, dtype=np.int64)
         y = trial.rotate(case, x, positions)
         call = called(case, x, positions)
-        turned.append(y.astype(np.float64))
+        rotated.append(y.astype(np.float64))
         bounds.append(trial.length_allowed(case, x, positions))
-    cosine = (turned[0] * turned[1]).sum(axis=-1)
+    cosine = (rotated[0] * rotated[1]).sum(axis=-1)
     allowed = bounds[0] + bounds[1] + bounds[0] * bounds[1]
     message = f"positions {m} and {m + 1} are not one radian apart in the fastest pair"
     step = 1.0
@@ -231,8 +224,7 @@ def neighbours(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "FREQ-6",
-    "negative",
+    "FREQ-6.negative",
     "Negative positions are clamped, wrapped as unsigned, or taken without their sign.",
     names=("F-019",),
     space=Space(values=("normal",), positions=("arange", "ragged", "spread")),

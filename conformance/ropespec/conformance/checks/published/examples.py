@@ -29,7 +29,7 @@ _FIRST = (
 )
 _THETA = (1.0, 0.9647, 0.9306, 0.0001)
 _LAST = ((0.0, 1.0), (0.0001, 1.0), (0.0002, 1.0))
-# q = 0.1, 0.2, ..., 2.4 in three rows of eight, turned by positions 0, 1, 2 (E-57).
+# q = 0.1, 0.2, ..., 2.4 in three rows of eight, rotated by positions 0, 1, 2 (E-57).
 _QUERY = np.arange(1, 25).reshape(1, 1, 3, 8) / 10
 _TURNED = (
     (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
@@ -70,8 +70,7 @@ def _printed(
 
 
 @check(
-    "PUB-7",
-    "table",
+    "PUB-7.table",
     "The example lists every sine twice, or all sines before all cosines, as it is printed.",
     needs=("sinusoidal_position_embedding",),
     names=("F-206", "F-209", "F-210", "F-211", "F-212", "F-213", "E-52", "E-53", "P-04"),
@@ -86,8 +85,7 @@ def table(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-7",
-    "embedding",
+    "PUB-7.embedding",
     "The example lists every sine twice, or all sines before all cosines, as it is printed.",
     needs=("sinusoidal_embedding",),
     names=("F-206", "F-209", "F-210", "F-211", "F-212", "E-52", "E-53", "P-04"),
@@ -103,8 +101,7 @@ def rows(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-7",
-    "frequencies",
+    "PUB-7.frequencies",
     "The example lists every frequency twice, as it is printed.",
     needs=("inv_freq",),
     names=("F-207", "F-208", "E-52"),
@@ -128,9 +125,8 @@ def frequencies(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-7",
-    "rotated",
-    "The example is turned with the table that the document prints, whose entries are wrong.",
+    "PUB-7.rotated",
+    "The example is rotated with the table that the document prints, whose entries are wrong.",
     needs=("RoPE",),
     names=("F-214", "F-217", "E-55", "E-57", "P-36"),
     space=_FLOATS,
@@ -149,7 +145,7 @@ def rotated(trial: Trial, case: Case) -> Finding:
         reply.values[0][0, 0],
         _example(exact.allowed[0, 0], q[0, 0]),
         call,
-        message="q of the example, turned, is not what it must be",
+        message="q of the example, rotated, is not what it must be",
     )
 
 
@@ -161,21 +157,20 @@ def _example(allowed: Float, q: NDArray[Any]) -> Bounded:
 
 
 def _takes_example(trial: Trial) -> str | None:
-    """Need the conventions of the example: interleaved, base 10000, eight components that turn."""
+    """Need the conventions of the example: interleaved, base 10000, eight rotated components."""
     claimed, taken = trial.profile, trial.keywords("apply_rotary")
     if claimed.base != BASE and "base" not in taken:
         return "base 10000 not claimed"
     if 8 not in claimed.head_dims or (
         claimed.rotary_dim not in (None, 8) and "rotary_dim" not in taken
     ):
-        return "8 components that turn not claimed"
+        return "8 rotated components not claimed"
     return None if claimed.max_position >= 2 else "position 2 not claimed"
 
 
 @check(
-    "PUB-7",
-    "bare",
-    "The example of the document is turned into other numbers.",
+    "PUB-7.bare",
+    "The example of the document is rotated into other numbers.",
     names=("F-217", "E-57"),
     space=dataclasses.replace(_FLOATS, layouts=(True,)),
     applies=_takes_example,
@@ -183,7 +178,7 @@ def _takes_example(trial: Trial) -> str | None:
     general=True,
 )
 def bare(trial: Trial, case: Case) -> Finding:
-    """Turn q = 0.1, ..., 2.4 in rows of eight, interleaved, and compare to six decimals."""
+    """Rotate q = 0.1, ..., 2.4 in rows of eight, interleaved, and compare to six decimals."""
     example = dataclasses.replace(
         case, batch=1, seq=3, heads=1, head_dim=8, rotary_dim=None, base=BASE, interleaved=True
     )
@@ -196,5 +191,5 @@ def bare(trial: Trial, case: Case) -> Finding:
     if y.shape != exact.y.shape:
         return against(y, Bounded(exact.y, allowed), call, name="y")
     wanted = _example(allowed[0, :, 0], q[0, :, 0])
-    message = "q of the example, turned, is not what it must be"
+    message = "q of the example, rotated, is not what it must be"
     return against(y[0, :, 0], wanted, call, name="y[0, :, 0]", message=message)

@@ -26,7 +26,7 @@ _EMB = "apply_rotary_emb"
 
 
 def rope_exactly(x: NDArray[Any], allowed: Rules) -> Bounded:
-    """Turn x of shape (B, H, L, d) at positions 0..L-1, interleaved, base 10000, and bound it."""
+    """Rotate x of shape (B, H, L, d) at positions 0..L-1, interleaved, base 10000, and bound it."""
     rows = x.transpose(_HEADS_FIRST)
     positions = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int64), rows.shape[:2])
     exact = replace(Rotation.of(rows, positions, interleaved=True, base=BASE), dtype=allowed.dtype)
@@ -62,15 +62,15 @@ def _sides(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 @check(
-    "PUB-2",
-    "value",
+    "PUB-2.value",
     "q2 is built from sines, the axes of heads and positions change places, or k takes the L of q.",
     needs=("RoPE",),
     names=("F-189", "E-60", "P-36"),
     space=_SPACE,
+    every_dtype=True,
 )
 def rope(trial: Trial, case: Case) -> Finding:
-    """RoPE(q, k) turns (B, H, L, d) at positions 0..L-1, interleaved, base 10000."""
+    """RoPE(q, k) rotates (B, H, L, d) at positions 0..L-1, interleaved, base 10000."""
     sides = _sides(case)
     exact = [rope_exactly(x, rules(trial, case.dtype)) for x in sides]
     message = "RoPE(q, k) is not the interleaved rotation at positions 0..L-1, base 10000"
@@ -78,8 +78,7 @@ def rope(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-2",
-    "reference",
+    "PUB-2.reference",
     "RoPE(q, k) agrees with the judge but not with the code as the documents print it.",
     needs=("RoPE",),
     names=("F-189", "P-47"),
@@ -101,8 +100,7 @@ def rope_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-2",
-    "forms",
+    "PUB-2.forms",
     "q2 has its members in another order or sign, or sin_pos and cos_pos are read by halves.",
     needs=("RoPE",),
     names=("F-190", "F-191", "F-192", "E-56", "E-57"),
@@ -149,12 +147,12 @@ def _emb_exactly(x: NDArray[Any], freqs_cis: NDArray[Any], case: Case, allowed: 
 
 
 @check(
-    "PUB-5",
-    "value",
+    "PUB-5.value",
     "The conjugate is multiplied, pairs are taken half-split, or a row serves the wrong position.",
     needs=(_EMB,),
     names=("F-196", "F-197", "E-62", "P-36", "P-40"),
     space=Space(positions=("arange", "shuffled", "spread", "negative")),
+    every_dtype=True,
 )
 def rotary_emb(trial: Trial, case: Case) -> Finding:
     """Pairs of xq and xk, read as complex numbers, times freqs_cis; each keeps its dtype."""
@@ -165,8 +163,7 @@ def rotary_emb(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-5",
-    "reference",
+    "PUB-5.reference",
     "The result agrees with the judge but not with the code as the documents print it.",
     needs=(_EMB,),
     names=("F-196", "P-47"),
@@ -186,8 +183,7 @@ def emb_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-5",
-    "rope",
+    "PUB-5.rope",
     "The two codes of document 004 give different rotations of the same q and k.",
     needs=(_EMB, "RoPE"),
     names=("P-36",),
@@ -200,8 +196,8 @@ def as_rope(trial: Trial, case: Case) -> Finding:
     xq, xk = draw(case, case.shape, 0), draw(case, (b, s, h, d), 1)
     cos, sin = oracle.cos_sin(np.arange(s), d, BASE)
     table = (cos + 1j * sin).astype(np.complex128 if case.dtype == "float64" else np.complex64)
-    turned = [np.ascontiguousarray(x.transpose(_HEADS_FIRST)) for x in (xq, xk)]
-    reply, call = trial.call("RoPE", turned), Call("RoPE", tuple(turned))
+    heads_first = [np.ascontiguousarray(x.transpose(_HEADS_FIRST)) for x in (xq, xk)]
+    reply, call = trial.call("RoPE", heads_first), Call("RoPE", tuple(heads_first))
     if problem := answer(reply, call, dtypes=(case.dtype, case.dtype)):
         return problem
     allowed = rules(trial, case.dtype)

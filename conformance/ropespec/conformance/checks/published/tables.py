@@ -64,12 +64,12 @@ def _table(sizes: tuple[int, int, int, int], allowed: Rules) -> Bounded:
 
 
 @check(
-    "PUB-1",
-    "value",
+    "PUB-1.value",
     "The table has another shape, starts at position 1, or differs between batches or heads.",
     needs=(_PE,),
     names=("F-188", "P-05"),
     space=_SPACE,
+    every_dtype=True,
 )
 def position_embedding(trial: Trial, case: Case) -> Finding:
     """Sines at 2i and cosines at 2i + 1 of positions 0..L-1, for every b and h: (B, H, L, d)."""
@@ -78,8 +78,7 @@ def position_embedding(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-1",
-    "same",
+    "PUB-1.same",
     "The two code forms of the embedding give different tables.",
     needs=(_PE, "sinusoidal_embedding"),
     names=("F-188", "P-05"),
@@ -110,8 +109,7 @@ def same_embedding(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-1",
-    "reference",
+    "PUB-1.reference",
     "The table agrees with the judge but not with the code as the documents print it.",
     needs=(_PE,),
     names=("F-188", "P-47"),
@@ -147,12 +145,12 @@ def _complex(
 
 
 @check(
-    "PUB-3",
-    "value",
+    "PUB-3.value",
     "cos and sin change places, the table is one row short, or the base is not passed on.",
     needs=(_CIS,),
     names=("F-194", "F-200", "P-37"),
     space=_SPACE,
+    every_dtype=True,
 )
 def freqs_cis(trial: Trial, case: Case) -> Finding:
     """e^{i m theta_i} for m = 0..end-1: (end, d/2)."""
@@ -163,9 +161,8 @@ def freqs_cis(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-3",
-    "group",
-    "Rows do not multiply like turns: the angles are not whole multiples of one, or have a gain.",
+    "PUB-3.group",
+    "Rows do not multiply like rotations: angles are no whole multiples of one, or have a gain.",
     needs=(_CIS,),
     names=("P-37",),
     space=_SPACE,
@@ -201,8 +198,7 @@ def group(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-3",
-    "reference",
+    "PUB-3.reference",
     "The table agrees with the judge but not with the code as the documents print it.",
     needs=(_CIS,),
     names=("F-194", "P-47"),
@@ -233,12 +229,12 @@ def _reshape_inputs(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 @check(
-    "PUB-4",
-    "value",
+    "PUB-4.value",
     "The row of a position is laid along the heads or the batch, or values change.",
     needs=("reshape_for_broadcast",),
     names=("F-195", "P-38"),
     space=_SPACE,
+    every_dtype=True,
 )
 def reshape(trial: Trial, case: Case) -> Finding:
     """(S, c) becomes (1, S, 1, c) with the same numbers, for x of shape (B, S, H, c)."""
@@ -266,8 +262,7 @@ def _reshaped(trial: Trial, case: Case, expected: Any) -> Finding:  # noqa: ANN4
 
 
 @check(
-    "PUB-4",
-    "reference",
+    "PUB-4.reference",
     "The result agrees with the judge but not with the code as the documents print it.",
     needs=("reshape_for_broadcast",),
     names=("F-195", "P-47"),
@@ -280,8 +275,7 @@ def reshape_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-4",
-    "refused",
+    "PUB-4.refused",
     "A table of another length or width is laid over x without a word.",
     needs=("reshape_for_broadcast",),
     names=("E-61", "P-38", "P-46"),
@@ -312,15 +306,14 @@ def reshape_refused(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "PUB-6",
-    "cache",
+    "PUB-6.cache",
     "A cache of cos and sin, each listed twice, does not rotate: it lists for the other layout.",
     needs=("cos_sin", "apply_rotary"),
     names=("F-198", "P-39"),
     space=Space(values=("normal", "ones"), positions=("arange", "repeated"), max_position=NEAR),
 )
 def cache(trial: Trial, case: Case) -> Finding:
-    """X * cos + turn(x) * sin is R_m x, with cos^2 + sin^2 = 1 and each angle listed twice."""
+    """X * cos + rotate_half(x) * sin is R_m x, cos^2 + sin^2 = 1, each angle is listed twice."""
     positions = case.make_positions()
     keywords = {"base": case.base}
     arrays = (positions, case.dim)
@@ -346,13 +339,12 @@ def cache(trial: Trial, case: Case) -> Finding:
     first, second = np.abs(x1) * ec + np.abs(x2) * es, np.abs(x2) * ec + np.abs(x1) * es
     extra = from_pairs(first, second, np.zeros_like(exact.tail), interleaved=case.interleaved)
     own = exact.allowed(trial.loosest(case.dtype), trial.machine)
-    message = "x * cos + turn(x) * sin with the cached cos and sin is not R_m x"
+    message = "x * cos + rotate_half(x) * sin with the cached cos and sin is not R_m x"
     return worst(circle, compare(y, made, own + extra, message=message).after(rotation))
 
 
 @check(
-    "PUB-6",
-    "forms",
+    "PUB-6.forms",
     "A cache of document 000 has one row for all positions, or lists its angles by halves.",
     needs=("cos_sin", "apply_rotary"),
     names=("F-198", "E-11", "P-39"),

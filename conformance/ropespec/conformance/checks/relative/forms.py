@@ -9,7 +9,7 @@ from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import first
 from ropespec.conformance.checks.relative.printed import printed_terms
 from ropespec.conformance.checks.rotation.common import basis
-from ropespec.conformance.checks.shared import NEAR, against, scores, turn, two_sides
+from ropespec.conformance.checks.shared import NEAR, against, rotate, scores, two_sides
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Finding, compare, worst
@@ -41,8 +41,7 @@ def _unit(case: Case, offset: NDArray[np.int64]) -> NDArray[np.complex128]:
 
 
 @check(
-    "REL-1",
-    "shift",
+    "REL-1.shift",
     "The score changes when all positions are shifted: it depends on more than their difference.",
     names=("F-092", "F-093", "F-099", "F-124", "E-31", "P-12"),
     space=Space(values=("normal", "ones"), positions=RUNS, max_position=NEAR),
@@ -60,8 +59,7 @@ def shift(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-2",
-    "real-part",
+    "REL-2.real-part",
     "The score is that of another angle than (m - n) theta_i, as if a conjugate were forgotten.",
     names=("F-094", "F-104", "P-13"),
     space=Space(values=("normal", "ones")),
@@ -77,26 +75,25 @@ def real_part(trial: Trial, case: Case) -> Finding:
         relative.complex_pairs(x[..., : case.dim].astype(np.float64), interleaved=case.interleaved)
         for x in (q, k)
     )
-    turned = q_pairs * k_pairs.conj() * _unit(case, m - n)
-    value = np.sum(turned.real, axis=-1) + tail
+    rotated = q_pairs * k_pairs.conj() * _unit(case, m - n)
+    value = np.sum(rotated.real, axis=-1) + tail
     message = "the score is not the sum of Re[q_i k_i^* e^{i(m-n)theta_i}]"
     exact = Bounded(value, found.exact.allowed)
     return against(found.got, exact, found.call, name="score", message=message)
 
 
 @check(
-    "REL-3",
-    "inner-product",
+    "REL-3.inner-product",
     "The imaginary part is wrong or counted in: the product of a pair is not q k^*.",
     names=("F-105", "P-16", "P-33"),
     space=Space(values=("normal", "ones"), max_position=NEAR),
     general=True,
 )
 def inner_product(trial: Trial, case: Case) -> Finding:
-    """Q k^* of a turned pair has the real part <q, k>, and the imaginary part turns along."""
+    """Q k^* of a rotated pair has the real part <q, k>, and the imaginary part rotates along."""
     m, n = two_sides(trial, case)
     q, k = case.make_x(m), case.make_x(m, seed=1)
-    left, right = turn(trial, case, q, m), turn(trial, case, k, n)
+    left, right = rotate(trial, case, q, m), rotate(trial, case, k, n)
     got, _ = _pairs(case, left.y, right.y)
     exact: NDArray[Any] = _pairs(case, q, k)[0] * _unit(case, m - n)
     a, ea, b, eb = (
@@ -109,8 +106,7 @@ def inner_product(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-4",
-    "groups",
+    "REL-4.groups",
     "One of the four groups q1k1, q1k2, q2k1, q2k2 has a wrong sign or sine for cosine.",
     names=(
         *("F-106", "F-107", "F-108", "F-109", "F-110", "F-111", "F-112", "F-113"),
@@ -131,8 +127,8 @@ def groups(trial: Trial, case: Case) -> Finding:
         x = np.zeros(case.shape)
         pairs_of(x, case.dim, interleaved=case.interleaved)[member][...] = 1.0
         members.append(x.astype(case.numpy_dtype))
-    left = [turn(trial, case, x, m) for x in members]
-    right = [turn(trial, case, x, n) for x in members]
+    left = [rotate(trial, case, x, m) for x in members]
+    right = [rotate(trial, case, x, n) for x in members]
     unit = _unit(case, m - n)
     cos, sin = unit.real, unit.imag
     findings = []
@@ -159,35 +155,33 @@ def groups(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-5",
-    "key-turned",
-    "Turning both sides is not turning the key by n - m: R_m^T R_n is another matrix than R_{n-m}.",
+    "REL-5.key-turned",
+    "Both sides rotated are not the key rotated by n - m: R_m^T R_n is no function of n - m.",
     names=("F-114", "F-122", "F-156", "F-157", "E-04", "P-13", "P-20"),
     space=Space(values=("normal", "ones"), positions=(*RUNS, "spread", "negative")),
     general=True,
 )
-def key_turned(trial: Trial, case: Case) -> Finding:
+def key_rotated(trial: Trial, case: Case) -> Finding:
     """<f(q, m), f(k, n)> = <q, f(k, n-m)>."""
     m, n = two_sides(trial, case)
     m, n = m // 2, n // 2
     if not trial.profile.negative_positions:
         m, n = np.minimum(m, n), np.maximum(m, n)
     q, k = case.make_x(m), case.make_x(m, seed=1)
-    both, alone = scores(trial, case, q, k, m, n), turn(trial, case, k, n - m)
+    both, alone = scores(trial, case, q, k, m, n), rotate(trial, case, k, n - m)
     plain = q.astype(np.float64)
     got = np.sum(plain * alone.y, axis=-1)
     bound = dot(Bounded(plain, np.zeros_like(plain)), alone.exact)
     message = "<f(q, m), f(k, n)> is not <q, f(k, n-m)>"
     allowed = both.exact.allowed + bound.allowed
     law = compare(got, both.got, allowed, name="score", message=message).after(alone.call)
-    message = "q^T R_{n-m} k is wrong where only the key is turned, by n - m"
+    message = "q^T R_{n-m} k is wrong where only the key is rotated, by n - m"
     return worst(law, against(got, bound, alone.call, name="score", message=message))
 
 
 @check(
-    "REL-6",
-    "anchor",
-    "The sign of the offset is lost or turned round: the query turns by n - m instead of m - n.",
+    "REL-6.anchor",
+    "The sign of the offset is lost or reversed: the query rotates by n - m instead of m - n.",
     names=("F-119", "F-120", "F-121", "E-04", "E-21", "E-40", "E-41", "P-14"),
     space=Space(positions=("arange",), max_position=NEAR),
     general=True,

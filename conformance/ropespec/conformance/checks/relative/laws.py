@@ -20,8 +20,7 @@ Float = NDArray[np.float64]
 
 
 @check(
-    "REL-7",
-    "swap",
+    "REL-7.swap",
     "Swapping q and k does not negate the offset: the score is even in the offset, or lopsided.",
     names=("E-31", "P-15"),
     space=Space(
@@ -63,8 +62,7 @@ def _any_angle(trial: Trial, case: Case, x: NDArray[np.floating]) -> tuple[Float
 
 
 @check(
-    "REL-8",
-    "equal",
+    "REL-8.equal",
     "Equal positions do not cancel: a gain, or another angle for the key than for the query.",
     names=("P-21",),
     space=Space(values=("normal", "heavy", "ones")),
@@ -84,8 +82,7 @@ def equal_positions(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-9",
-    "additive",
+    "REL-9.additive",
     "Pairs see each other: the score is not the sum of the scores of its pairs.",
     names=("F-136", "P-23"),
     space=Space(values=("normal", "ones"), min_dim=4, max_position=NEAR),

@@ -1,25 +1,22 @@
 """Checks against the printed forms of the score (REL-1 to REL-9)."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.checks.literal import (
-    FEW,
-    NEAR_SPACE,
     Forms,
     Side,
     Token,
+    conventions_of,
     error_of_product,
     forms_of_a_score,
+    printed,
     units,
 )
-from ropespec.conformance.checks.shared import STEPS, based, two_sides
+from ropespec.conformance.checks.shared import STEPS, two_sides
 from ropespec.conformance.judge.bounds import Bounded
 from ropespec.conformance.judge.finding import Finding
-from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import relative, relative_plane
 
@@ -28,39 +25,35 @@ __all__ = ["coefficients", "printed_terms"]
 Float = NDArray[np.float64]
 
 
-def _conventions(case: Case) -> dict[str, Any]:
-    return {"interleaved": case.interleaved, **based(case.base)}
-
-
 def _relative_score(case: Case, q: Token, k: Token) -> float:
-    score = relative.relative_score(q.x, k.x, k.m - q.m, **_conventions(case))
+    score = relative.relative_score(q.x, k.x, k.m - q.m, **conventions_of(case))
     return float(np.asarray(score))
 
 
 def _score(case: Case, q: Token, k: Token) -> float:
-    return relative.score(q.x, k.x, q.m, k.m, **_conventions(case))
+    return relative.score(q.x, k.x, q.m, k.m, **conventions_of(case))
 
 
 def _score_by_transpose(case: Case, q: Token, k: Token) -> float:
-    return relative.score_by_transpose(q.x, k.x, q.m, k.m, **_conventions(case))
+    return relative.score_by_transpose(q.x, k.x, q.m, k.m, **conventions_of(case))
 
 
 def _score_complex(case: Case, q: Token, k: Token) -> float:
     # As one of several vectors: the sum is over the last axis alone.
     q_rows, k_rows = (np.stack([x, 0 * x])[:, np.newaxis] for x in (q.x, k.x))
-    score, zero = relative.score_complex(q_rows, k_rows, k.m - q.m, **_conventions(case))
+    score, zero = relative.score_complex(q_rows, k_rows, k.m - q.m, **conventions_of(case))
     return float(score[0] + zero[0])
 
 
 def _score_pairs(case: Case, q: Token, k: Token) -> float:
-    pairs = relative.score_pairs(q.x, k.x, k.m - q.m, **_conventions(case))
+    pairs = relative.score_pairs(q.x, k.x, k.m - q.m, **conventions_of(case))
     if pairs.shape != (case.dim // 2,):
         raise ValueError("score_pairs of the reference does not give one score a pair")
     return float(pairs.sum())
 
 
 forms_of_a_score(
-    "REL-1",
+    "REL-1.forms",
     "The score of two rotated vectors is not the one that the documents set out to find.",
     {},
     whole={"relative.score": _score, "relative.relative_score": _relative_score},
@@ -68,7 +61,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-2",
+    "REL-2.forms",
     "A printed product of complex numbers gives another score: a conjugate or a sign is lost.",
     {
         "relative_plane.g_c": lambda q, k: relative_plane.g_c(q.x, k.x, q.m - k.m, theta=q.theta),
@@ -84,7 +77,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-3",
+    "REL-3.forms",
     "A printed inner product of two pairs is another number, or not the real part of q k^*.",
     {
         "relative_plane.inner_product": lambda q, k: relative_plane.inner_product(q.x, k.x),
@@ -98,7 +91,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-5",
+    "REL-5.forms",
     "A printed matrix between query and key gives another score.",
     {
         "relative_plane.score_by_matrices": lambda q, k: relative_plane.score_by_matrices(
@@ -119,7 +112,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-6",
+    "REL-6.forms",
     "Rotating one side alone gives another score: it is rotated by the opposite offset.",
     {
         "relative_plane.score_query_rotated": lambda q, k: relative_plane.score_query_rotated(
@@ -137,7 +130,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-8",
+    "REL-8.forms",
     "At equal positions a printed score is not the plain inner product.",
     {"relative_plane.inner_product": lambda q, k: relative_plane.inner_product(q.x, k.x)},
     whole={"relative.score": _score, "relative.relative_score": _relative_score},
@@ -146,7 +139,7 @@ forms_of_a_score(
 )
 
 forms_of_a_score(
-    "REL-9",
+    "REL-9.forms",
     "The scores of the pairs do not add up to the score, or a pair has the score of another.",
     {},
     whole={
@@ -234,14 +227,10 @@ def coefficients(a: tuple[Side, Side], b: tuple[Side, Side]) -> tuple[Float, Flo
     return np.array(got), np.array([[error_of_product(p, r) for r in b] for p in a])
 
 
-@check(
-    "REL-5",
-    "middle",
+@printed(
+    "REL-5.middle",
     "The product of the two matrices between query and key has a wrong entry or sign.",
     names=("F-115", "F-116", "F-117", "F-118", "E-43", "P-20"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def middle(trial: Trial, case: Case) -> Finding:
     """M(m)^T M(n), written out, and M(n - m): entry by entry what rotated unit vectors give."""

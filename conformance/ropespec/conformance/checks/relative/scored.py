@@ -57,12 +57,12 @@ def _score(
 
 
 @check(
-    "REL-5",
-    "value",
+    "REL-5.value",
     "The matrix is R_{m-n}, a phase lacks its conjugate, or the layout of q and k is another.",
     needs=_NEEDS,
     names=("F-114", "F-122", "F-156", "F-157", "E-04", "P-13", "P-20"),
     share=2.0,
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """q^T R_offset k; the offset broadcasts against the leading axes of q and k."""
@@ -71,8 +71,7 @@ def value(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-5",
-    "reference",
+    "REL-5.reference",
     "The score agrees with the judge but not with the formula as the documents print it.",
     needs=_NEEDS,
     names=("F-122", "F-157", "P-47"),
@@ -91,8 +90,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-14",
-    "score",
+    "ROT-14.score",
     "The tail of q and k is rotated or left out of the score, or the frequencies are those of D.",
     needs=_NEEDS,
     space=Space(max_position=NEAR, max_dim=64, partial=True, min_dim=4),
@@ -124,9 +122,8 @@ def _literal(
 
 
 @check(
-    "REL-6",
-    "anchor-score",
-    "relative_score takes its offset as m - n, or turns the wrong side.",
+    "REL-6.anchor-score",
+    "relative_score takes its offset as m - n, or rotates the wrong side.",
     needs=_NEEDS,
     names=("F-119", "F-120", "F-121", "E-04", "E-40", "E-41", "P-14"),
     space=Space(positions=("arange",), max_position=NEAR),
@@ -146,9 +143,8 @@ def anchor(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-7",
-    "swap-score",
-    "relative_score is even in the offset, or turns with another sign when q and k change places.",
+    "REL-7.swap-score",
+    "relative_score is even in the offset, or changes sign when q and k change places.",
     needs=_NEEDS,
     names=("E-31", "P-15"),
 )
@@ -177,8 +173,7 @@ def swap(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "REL-8",
-    "equal-score",
+    "REL-8.equal-score",
     "Offset 0 is not the plain inner product: a scale, or an offset that starts at 1.",
     needs=_NEEDS,
     names=("P-21",),

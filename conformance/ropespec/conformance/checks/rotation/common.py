@@ -16,6 +16,7 @@ __all__ = [
     "both_layouts",
     "called",
     "elsewhere",
+    "is_writable",
     "negative_positions",
 ]
 
@@ -31,6 +32,12 @@ def both_layouts(trial: Trial) -> str | None:
 def negative_positions(trial: Trial) -> str | None:
     """Need positions below zero."""
     return None if trial.profile.negative_positions else "negative positions not claimed"
+
+
+def is_writable(trial: Trial) -> str | None:
+    """Need arrays that can be written to."""
+    room = trial.profile.framework
+    return None if room.is_writable else f"{room.title} arrays are not written to"
 
 
 def basis(case: Case, component: int) -> NDArray[np.floating]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, alike, basis, called
 from ropespec.conformance.checks.shared import rules, unchanged
+from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.judge.rotation import from_pairs
 from ropespec.conformance.registry import check
@@ -19,21 +20,21 @@ __all__: list[str] = []
 
 
 def a_tail(trial: Trial) -> str | None:
-    """Need components that do not turn."""
+    """Need components that do not rotate."""
     claimed = trial.profile.rotary_dim
     if "rotary_dim" in trial.keywords("apply_rotary"):
         return None if max(trial.profile.head_dims) > 2 else "no tail claimed"
     if claimed is None or claimed >= max(trial.profile.head_dims):
-        return "no tail claimed: all components turn"
+        return "no tail claimed: all components rotate"
     return None
 
 
 @check(
-    "ROT-14",
-    "tail",
+    "ROT-14.tail",
     "rotary_dim is ignored, or the components after it are changed, dropped or zeroed.",
     space=Space(values=EVERYTHING, partial=True, min_dim=4, strided=True),
     applies=a_tail,
+    every_dtype=True,
 )
 def tail(trial: Trial, case: Case) -> Finding:
     """Components rotary_dim and above come back bit for bit, and NaN as NaN."""
@@ -50,7 +51,7 @@ def tail(trial: Trial, case: Case) -> Finding:
     index = tuple(int(i) for i in np.unravel_index(int(np.argmin(same)), same.shape))
     place = (*index[:-1], index[-1] + case.dim)
     return broken(
-        f"component {place[-1]} does not turn (rotary_dim {case.dim}) and must come back as it is",
+        f"component {place[-1]} is beyond rotary_dim {case.dim} and must come back as it is",
         where=f"y[{', '.join(map(str, place))}]",
         expected=float(before[index]),
         got=float(after[index]),
@@ -60,8 +61,7 @@ def tail(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-16",
-    "not-a-number",
+    "ROT-16.not-a-number",
     "NaN or infinity in one pair reaches other pairs, heads, tokens or rows, or is lost.",
     names=("P-24",),
     space=Space(values=("normal",), min_dim=4, max_position=4096),
@@ -73,8 +73,7 @@ def not_a_number(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-16",
-    "dense",
+    "ROT-16.dense",
     "In the dense product NaN or infinity reaches another token, another head or the tail.",
     needs=("apply_rotary_dense",),
     space=Space(values=("normal",), min_dim=4, max_dim=32, max_position=4096),
@@ -151,11 +150,11 @@ def _own_and_reached(
 
 
 @check(
-    "ROT-17",
-    "dtype",
+    "ROT-17.dtype",
     "The result is promoted or demoted, or comes back as another kind of array.",
     names=("P-40",),
     space=Space(values=("normal",)),
+    every_dtype=True,
 )
 def dtype_and_shape(trial: Trial, case: Case) -> Finding:
     """The result has the shape and dtype of x and is an array of the same framework."""
@@ -168,20 +167,22 @@ def dtype_and_shape(trial: Trial, case: Case) -> Finding:
         return broken(
             f"returns {', '.join(reply.descriptions) or 'nothing'} "
             f"where one {trial.profile.array} array like x is claimed",
+            fault=Fault.FORM,
             call=call,
         )
     if finding := unfit(rotated, x):
         return finding.after(call)
     if reply.dtypes[0] != case.dtype:
         return broken(
-            f"returns {reply.dtypes[0]} where {case.dtype}, that of x, is claimed", call=call
+            f"returns {reply.dtypes[0]} where {case.dtype}, that of x, is claimed",
+            fault=Fault.FORM,
+            call=call,
         )
     return held()
 
 
 @check(
-    "ROT-17",
-    "rounded",
+    "ROT-17.rounded",
     "The result is cut off instead of rounded, or rounded twice on its way to half precision.",
     names=("P-40",),
     space=Space(values=("normal",)),
@@ -211,8 +212,7 @@ def rounded(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-17",
-    "unwritten",
+    "ROT-17.unwritten",
     "x or positions are overwritten, or the result shares memory with x or an earlier result.",
     space=Space(values=("normal",), strided=True),
 )
@@ -224,7 +224,8 @@ def unwritten(trial: Trial, case: Case) -> Finding:
     call = called(case, x, positions)
     if not all(reply.is_array):  # what is no array has no memory to be judged
         found = ", ".join(reply.descriptions) or "nothing"
-        return broken(f"returns {found} where an array like x is claimed", call=call)
+        message = f"returns {found} where an array like x is claimed"
+        return broken(message, fault=Fault.FORM, call=call)
     for name, written in zip(("x", "positions"), reply.written, strict=False):
         if written:
             return broken(f"{name} was overwritten by the call", call=call)
@@ -239,35 +240,34 @@ def unwritten(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-17",
-    "unrecorded",
+    "ROT-17.unrecorded",
     "Where no gradient is recorded, x is overwritten, or the result is another one.",
     space=Space(values=("normal",), min_seq=2),
     applies=lambda trial: (
-        None if trial.profile.array == "torch" else f"{trial.profile.array} records nothing"
+        None if trial.profile.framework.unrecorded else f"{trial.profile.array} records nothing"
     ),
     share=0.3,
 )
 def unrecorded(trial: Trial, case: Case) -> Finding:
-    """Under torch.no_grad the result is that of the plain call, and x holds the same bytes."""
+    """Where no gradient is recorded the result is that of the plain call, x as it was."""
+    where = f"under {trial.profile.framework.unrecorded}"
     positions = case.make_positions()
     x = case.make_x(positions)
     plain = trial.rotate(case, x, positions)
     rotated = trial.session.rotate_unrecorded(x, positions, keywords=case.keywords)
     call = called(case, x, positions)
     if any(rotated.reply.written[:2]):
-        return broken("x or positions were overwritten by a call under torch.no_grad", call=call)
+        return broken(f"x or positions were overwritten by a call {where}", call=call)
     if any(rotated.reply.aliases):
-        return broken("under torch.no_grad the result shares memory with x", call=call)
+        return broken(f"{where} the result shares memory with x", call=call)
     if finding := unfit(rotated, x):
         return finding.after(call)
-    message = "under torch.no_grad the result is not that of the plain call"
+    message = f"{where} the result is not that of the plain call"
     return alike(trial, case, x, positions, rotated.y, plain, message)
 
 
 @check(
-    "ROT-18",
-    "empty",
+    "ROT-18.empty",
     "A zero-length batch, sequence or head axis raises, or gives another shape.",
     space=Space(values=("normal",), max_position=64),
     applies=lambda trial: None if trial.profile.empty else "no empty axes claimed",
@@ -312,8 +312,7 @@ _REFUSED = (
 
 
 @check(
-    "ROT-21",
-    "refused",
+    "ROT-21.refused",
     "Bad input gives a number instead of an error that names the argument.",
     names=("P-46",),
     space=Space(values=("normal",), min_seq=2, max_position=64),

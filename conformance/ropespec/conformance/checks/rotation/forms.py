@@ -27,9 +27,8 @@ __all__: list[str] = []
 
 
 @check(
-    "ROT-1",
-    "direction",
-    "The pair turns clockwise: the sign of sin is flipped, or the matrix is transposed.",
+    "ROT-1.direction",
+    "The pair rotates clockwise: the sign of sin is flipped, or the matrix is transposed.",
     names=("F-072", "F-073", "F-074", "E-27", "P-31"),
     space=Space(positions=("repeated",), max_position=3),
 )
@@ -52,21 +51,20 @@ def direction(trial: Trial, case: Case) -> Finding:
         np.full(got.shape[:-1], np.sin(m)),
         allowed.sum(axis=-1),
         name="sin",
-        message="a unit vector does not turn counter-clockwise",
+        message="a unit vector does not rotate counter-clockwise",
     )
     return worst(aside, ahead).after(call)
 
 
 @check(
-    "ROT-2",
-    "complex",
-    "The members of a pair are turned by different rules: it is no product with a complex number.",
+    "ROT-2.complex",
+    "The members of a pair are rotated by different rules: it is no product with a complex number.",
     names=("F-062", "P-09"),
     space=Space(values=("normal", "ones")),
     general=True,
 )
 def as_complex(trial: Trial, case: Case) -> Finding:
-    """f(i x, m) = i f(x, m): the turn of a pair is a product with a complex number."""
+    """f(i x, m) = i f(x, m): the rotation of a pair is a product with a complex number."""
     positions = case.make_positions()
     x = case.make_x(positions)
     quarter = as_i(x, case)
@@ -87,10 +85,9 @@ _VALUE_NAMES = {
 }
 
 
-def _value(clause: str, name: str, other: str, *, interleaved: bool) -> None:
+def _value(id_: str, name: str, other: str, *, interleaved: bool) -> None:
     @check(
-        clause,
-        "value",
+        id_,
         f"The pairing is {other}, or base, exponent, offset or precision differ: only the exact "
         f"value of the {name} rotation tells.",
         names=_VALUE_NAMES[interleaved],
@@ -102,18 +99,18 @@ def _value(clause: str, name: str, other: str, *, interleaved: bool) -> None:
         ),
         share=3.0,
         general=True,
+        every_dtype=True,
     )
     def value(trial: Trial, case: Case) -> Finding:
         return trial.rotate_and_judge(case)
 
 
-_value("ROT-6", "interleaved", "half-split", interleaved=True)
-_value("ROT-7", "half-split", "interleaved", interleaved=False)
+_value("ROT-6.value", "interleaved", "half-split", interleaved=True)
+_value("ROT-7.value", "half-split", "interleaved", interleaved=False)
 
 
 @check(
-    "ROT-6",
-    "pairing",
+    "ROT-6.pairing",
     "Component 2i is paired with another component than 2i+1.",
     names=("F-135", "P-24", "P-25"),
     space=Space(positions=("repeated",), max_position=64, layouts=(True,), min_dim=4),
@@ -124,8 +121,7 @@ def pairing_interleaved(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-7",
-    "pairing",
+    "ROT-7.pairing",
     "Component i is paired with another component than i+d/2.",
     names=("F-142", "E-17", "P-26"),
     space=Space(positions=("repeated",), max_position=64, layouts=(False,), min_dim=4),
@@ -159,30 +155,30 @@ def _pairing(trial: Trial, case: Case) -> Finding:
 
 
 def _form(
-    clause: str, function: str, sentence: str, names: tuple[str, ...], layouts: tuple[bool, ...]
+    id_: str, function: str, sentence: str, names: tuple[str, ...], layouts: tuple[bool, ...]
 ) -> None:
     @check(
-        clause,
-        "value",
+        id_,
         sentence,
         needs=(function,),
         names=names,
         space=Space(values=("normal", "ones", "null", "signed_zero"), layouts=layouts),
         share=1.0,
+        every_dtype=True,
     )
     def value(trial: Trial, case: Case) -> Finding:
         return trial.rotate_and_judge(case, function=function)
 
 
 _form(
-    "ROT-3",
+    "ROT-3.value",
     "apply_rotary_dense",
     "The dense matrix times x is not the rotation.",
     ("F-089", "F-126", "F-133", "F-137", "P-25", "P-26"),
     (True, False),
 )
 _form(
-    "ROT-8",
+    "ROT-8.value",
     "apply_rotary_complex",
     "The complex product is not the rotation.",
     ("F-064", "F-065", "F-196", "P-36"),
@@ -190,10 +186,11 @@ _form(
 )
 
 
-def _matrix(clause: str, name: str, names: tuple[str, ...], *, interleaved: bool) -> None:
+def _matrix(
+    value_id: str, literal_id: str, name: str, names: tuple[str, ...], *, interleaved: bool
+) -> None:
     @check(
-        clause,
-        "matrix",
+        value_id,
         f"The dense {name} matrix has an entry in the wrong place, of the wrong sign or frequency.",
         needs=("rotation_matrix",),
         names=names,
@@ -207,8 +204,7 @@ def _matrix(clause: str, name: str, names: tuple[str, ...], *, interleaved: bool
         return _entries(case, positions, reply.values[0], Bounded(exact.y, allowed))
 
     @check(
-        clause,
-        "matrix-reference",
+        literal_id,
         f"The dense {name} matrix agrees with the judge but not with what the documents print.",
         needs=("rotation_matrix",),
         names=(*names, "P-47"),
@@ -248,7 +244,8 @@ def _entries(
 
 
 _matrix(
-    "ROT-3",
+    "ROT-3.matrix",
+    "ROT-3.matrix-reference",
     "interleaved",
     (
         "F-126",
@@ -265,12 +262,17 @@ _matrix(
     ),
     interleaved=True,
 )
-_matrix("ROT-4", "half-split", ("F-137", "E-16", "P-17", "P-26"), interleaved=False)
+_matrix(
+    "ROT-4.matrix",
+    "ROT-4.matrix-reference",
+    "half-split",
+    ("F-137", "E-16", "P-17", "P-26"),
+    interleaved=False,
+)
 
 
 @check(
-    "ROT-5",
-    "layouts",
+    "ROT-5.layouts",
     "The two layouts are not one rotation up to the permutation P.",
     names=("F-138", "E-17", "E-66", "P-27"),
     space=Space(max_position=NEAR, min_dim=4),
@@ -299,8 +301,7 @@ def layouts(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-5",
-    "permutation",
+    "ROT-5.permutation",
     "The permutation between the layouts sends a component to the wrong place.",
     needs=("interleaved_to_half", "half_to_interleaved"),
     names=("F-138", "P-27"),
@@ -320,14 +321,13 @@ def permutation(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-9",
-    "rows",
-    "All rows are turned by one position instead of each by its own.",
+    "ROT-9.rows",
+    "All rows are rotated by one position instead of each by its own.",
     names=("F-150", "F-151", "E-14", "E-15", "P-29"),
     space=Space(min_seq=2, positions=("arange", "shuffled", "spread"), values=("normal", "ones")),
 )
 def rows(trial: Trial, case: Case) -> Finding:
-    """Row j turns by its own position: rows in reverse order give the result in reverse order."""
+    """Row j rotates by its own position: rows in reverse order give the result in reverse order."""
     positions = case.make_positions()
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)

@@ -46,7 +46,7 @@ class Given(NamedTuple):
     call: Call
 
     def expect(self, case: Case) -> Rotation:
-        """Turn x exactly."""
+        """Rotate x exactly."""
         return Rotation.by_tables(self.x, self.cos, self.sin, interleaved=case.interleaved)
 
 
@@ -55,11 +55,11 @@ def _given(
 ) -> Given:
     """Draw x and tables: of the specification, or of any other angles, in x's dtype or float32.
 
-    `dim` components turn, by default all, half or two of them.
+    `dim` components rotate, by default all, half or two of them.
     """
     seed = case.seed
     widths = [case.head_dim, max(case.head_dim // 4 * 2, 2), 2]
-    if trial.profile.array == "jax":
+    if trial.profile.framework.compiles:
         widths, seed = widths[:2], seed % 2  # a compiler pays for each new shape and dtype
     r = widths[seed % len(widths)] if dim is None else dim
     positions = case.make_positions()
@@ -91,8 +91,8 @@ def _sent(trial: Trial, given: Given) -> list[Array]:
     return [to_subject(given.x, trial.profile), given.cos, given.sin]
 
 
-def _turn(trial: Trial, given: Given, *, strided: bool = False) -> tuple[Array, Reply]:
-    """Turn x; the result is in the order of axes of x, if it has its shape."""
+def _rotate(trial: Trial, given: Given, *, strided: bool = False) -> tuple[Array, Reply]:
+    """Rotate x; the result is in the order of axes of x, if it has its shape."""
     sent = _sent(trial, given)
     reply = trial.session.call(NEEDS[0], sent, keywords=given.call.keywords, strided=strided)
     y = reply.values[0]
@@ -115,7 +115,7 @@ def _budget(trial: Trial, case: Case, given: Given) -> Precision:
 
 
 def _judge(trial: Trial, case: Case, given: Given, message: str, *, strided: bool) -> Finding:
-    y, _ = _turn(trial, given, strided=strided)
+    y, _ = _rotate(trial, given, strided=strided)
     if y.shape != given.x.shape:
         return broken(f"y has shape {y.shape}; expected {given.x.shape}", call=given.call)
     exact = given.expect(case)
@@ -124,22 +124,21 @@ def _judge(trial: Trial, case: Case, given: Given, message: str, *, strided: boo
 
 
 @check(
-    "ROT-22",
-    "value",
-    "The tables given are not what x is turned by, or one of them is read in the other layout.",
+    "ROT-22.value",
+    "The tables given are not what x is rotated by, or one of them is read in the other layout.",
     needs=NEEDS,
     space=Space(values=EVERYTHING, strided=True, min_seq=2),
+    every_dtype=True,
 )
 def value(trial: Trial, case: Case) -> Finding:
     """f(x, C, S) is x1 C - x2 S, x2 C + x1 S, for tables of any angles, to the last roundings."""
     given = _given(trial, case)
-    message = "y is not x turned by the tables given"
+    message = "y is not x rotated by the tables given"
     return _judge(trial, case, given, message, strided=case.strided)
 
 
 @check(
-    "ROT-22",
-    "reference",
+    "ROT-22.reference",
     "The result agrees with the judge but not with the literal reference, fed with these tables.",
     needs=NEEDS,
     names=("P-47",),
@@ -149,7 +148,7 @@ def value(trial: Trial, case: Case) -> Finding:
 def against_reference(trial: Trial, case: Case) -> Finding:
     """Apply_rotary_cos_sin equals that of the literal NumPy reference."""
     given = _given(trial, case)
-    y, _ = _turn(trial, given)
+    y, _ = _rotate(trial, given)
     if y.shape != given.x.shape:
         return broken(f"y has shape {y.shape}; expected {given.x.shape}", call=given.call)
     literal = reference.apply_rotary_cos_sin(
@@ -164,8 +163,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-22",
-    "scaled",
+    "ROT-22.scaled",
     "Tables with a factor are brought back to the unit circle, or only one of them keeps it.",
     needs=NEEDS,
     space=Space(values=("normal", "ones"), min_seq=2),
@@ -174,14 +172,13 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 def scaled(trial: Trial, case: Case) -> Finding:
     """Tables times A scale the result by A: they are taken as they are."""
     given = _given(trial, case, gain=FACTOR)
-    message = f"y is not x turned by tables that carry the factor {FACTOR}"
+    message = f"y is not x rotated by tables that carry the factor {FACTOR}"
     return _judge(trial, case, given, message, strided=False)
 
 
 @check(
-    "ROT-22",
-    "rows",
-    "All rows of the batch are turned by the tables of one row.",
+    "ROT-22.rows",
+    "All rows of the batch are rotated by the tables of one row.",
     needs=NEEDS,
     space=Space(values=("normal",), positions=("ragged", "spread"), min_batch=2),
     applies=lambda trial: (
@@ -192,12 +189,12 @@ def scaled(trial: Trial, case: Case) -> Finding:
     share=0.3,
 )
 def rows(trial: Trial, case: Case) -> Finding:
-    """Row b of x is turned by row b of tables (B, S, r/2), and alone by tables (S, r/2)."""
+    """Row b of x is rotated by row b of tables (B, S, r/2), and alone by tables (S, r/2)."""
     given = _given(trial, dataclasses.replace(case, seed=case.seed // 5 * 5))
-    message = "a row of the batch is not turned by its own row of the tables"
+    message = "a row of the batch is not rotated by its own row of the tables"
     finding = _judge(trial, case, given, message, strided=False)
     alone = _call(trial, case, given.x[-1:].copy(), given.cos[-1], given.sin[-1])
-    message = "tables of shape (S, r/2) do not turn a row as those of shape (B, S, r/2) do"
+    message = "tables of shape (S, r/2) do not rotate a row as those of shape (B, S, r/2) do"
     return max(finding, _judge(trial, case, alone, message, strided=False), key=_ratio)
 
 
@@ -206,16 +203,16 @@ def _ratio(finding: Finding) -> float:
 
 
 @check(
-    "ROT-22",
-    "tail",
-    "Components beyond the width of the tables are changed, dropped or turned.",
+    "ROT-22.tail",
+    "Components beyond the width of the tables are changed, dropped or rotated.",
     needs=NEEDS,
     space=Space(values=EVERYTHING, min_dim=4),
     applies=lambda trial: None if max(trial.profile.head_dims) > 2 else "no tail claimed",
     share=0.5,
+    every_dtype=True,
 )
 def tail(trial: Trial, case: Case) -> Finding:
-    """Tables of r/2 columns turn r components; the others come back bit for bit, NaN as NaN."""
+    """Tables of r/2 columns rotate r components; the others come back bit for bit, NaN as NaN."""
     width = max(case.head_dim // 4 * 2, 2)
     given = _given(trial, case, dim=width if case.seed % 3 else 2)
     r = 2 * given.cos.shape[-1]
@@ -223,29 +220,29 @@ def tail(trial: Trial, case: Case) -> Finding:
         x = given.x.copy()
         x[..., -1] = np.nan
         given = _call(trial, case, x, given.cos, given.sin)
-    y, reply = _turn(trial, given)
+    y, reply = _rotate(trial, given)
     if y.shape != given.x.shape:
         return broken(f"y has shape {y.shape}; expected {given.x.shape}", call=given.call)
     before, after = given.x[..., r:], y[..., r:]
     if unchanged(before, after).all() or reply.dtypes[0] != case.dtype:
         return held()  # the wrong dtype is the business of ROT-22.dtype
-    message = f"components from {r} on do not turn and must come back as they are"
+    message = f"components from {r} on do not rotate and must come back as they are"
     found = compare(after, before.astype(np.float64), 0.0, name=f"y[..., {r}:]", message=message)
     return (broken(message) if found.passed else found).after(given.call)
 
 
 @check(
-    "ROT-22",
-    "dtype",
+    "ROT-22.dtype",
     "The result takes the dtype of the tables instead of that of x.",
     needs=NEEDS,
     space=Space(values=("normal",)),
     share=0.5,
+    every_dtype=True,
 )
 def dtype(trial: Trial, case: Case) -> Finding:
     """The result has the dtype of x, whatever that of the tables."""
     given = _given(trial, case)
-    _, reply = _turn(trial, given)
+    _, reply = _rotate(trial, given)
     if len(reply.values) != 1 or not reply.is_array[0]:
         found = ", ".join(reply.descriptions) or "nothing"
         return broken(f"one array like x must come back; got {found}", call=given.call)
@@ -258,8 +255,7 @@ def dtype(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-22",
-    "unwritten",
+    "ROT-22.unwritten",
     "x or a table is overwritten, or the result shares memory with one of them.",
     needs=NEEDS,
     space=Space(values=("normal",), strided=True),
@@ -268,7 +264,7 @@ def dtype(trial: Trial, case: Case) -> Finding:
 def unwritten(trial: Trial, case: Case) -> Finding:
     """x, cos and sin hold the same bytes after the call; y has memory of its own."""
     given = _given(trial, case)
-    _, reply = _turn(trial, given, strided=case.strided)
+    _, reply = _rotate(trial, given, strided=case.strided)
     for name, written in zip(("x", "cos", "sin"), reply.written, strict=False):
         if written:
             return broken(f"{name} was overwritten by the call", call=given.call)
@@ -279,8 +275,8 @@ def unwritten(trial: Trial, case: Case) -> Finding:
 
 
 def _differentiable(trial: Trial) -> str | None:
-    array = trial.profile.array
-    return gradients_claimed(trial) if array in ("torch", "jax") else f"{array} has no gradients"
+    room = trial.profile.framework
+    return gradients_claimed(trial) if room.has_gradients else f"{room.name} has no gradients"
 
 
 def _claims_constants(trial: Trial) -> str | None:
@@ -291,13 +287,13 @@ def _claims_constants(trial: Trial) -> str | None:
 
 
 @check(
-    "ROT-22",
-    "gradient",
-    "The gradient is not the turn by the same tables with the sign of sin changed.",
+    "ROT-22.gradient",
+    "The gradient is not the rotation by the same tables with the sign of sin changed.",
     needs=NEEDS,
     space=Space(values=("normal", "ones"), min_seq=2),
     applies=_differentiable,
     share=0.3,
+    every_dtype=True,
 )
 def gradient(trial: Trial, case: Case) -> Finding:
     """The cotangent g pulls back to f(g, C, -S), the factor of the tables included."""
@@ -313,14 +309,13 @@ def gradient(trial: Trial, case: Case) -> Finding:
     if got.shape != sent[0].shape:
         return broken(f"the gradient has shape {got.shape}", call=given.call)
     allowed = exact.allowed(_budget(trial, case, back), trial.machine)
-    message = "the gradient is not g turned back by the tables given"
+    message = "the gradient is not g rotated back by the tables given"
     got = from_subject(got, trial.profile)
     return compare(got, exact.y, allowed, name="gradient", message=message).after(given.call)
 
 
 @check(
-    "ROT-22",
-    "constant",
+    "ROT-22.constant",
     "A gradient flows into the tables of the caller.",
     needs=NEEDS,
     space=Space(values=("normal",), min_seq=2),
@@ -348,8 +343,7 @@ _REFUSED = ("odd shapes", "another length", "too wide", "integers", "two dtypes"
 
 
 @check(
-    "ROT-22",
-    "refused",
+    "ROT-22.refused",
     "Tables that do not fit x are stretched, cut or converted instead of refused.",
     needs=NEEDS,
     space=Space(values=("normal",), min_seq=2, max_position=64),
@@ -362,7 +356,7 @@ def refused(trial: Trial, case: Case) -> Finding:
     cos, sin = _bad(good, kind)
     given = _call(trial, case, good.x, cos, sin)
     try:
-        _turn(trial, given)
+        _rotate(trial, given)
     except SubjectRaised as error:
         named = error.message.startswith(("cos must be", "sin must be"))
         if named and error.type_name in ("ArgumentTypeError", "ArgumentValueError"):

@@ -45,14 +45,13 @@ def walk(trial: Trial, case: Case) -> list[Case]:
 
 
 @check(
-    "ROT-19",
-    "walk",
+    "ROT-19.walk",
     "A call depends on the calls before it: a cache is keyed by too little, or grows wrongly.",
     space=Space(values=("normal",), positions=("arange", "ragged")),
     share=0.5,
     applies=lambda trial: (
         "every new shape is compiled; ROT-19.history covers it"
-        if trial.profile.array == "jax"
+        if trial.profile.framework.compiles
         else None
     ),
 )

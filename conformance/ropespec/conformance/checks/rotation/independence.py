@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import alike, called, elsewhere
+from ropespec.conformance.checks.rotation.common import alike, called, elsewhere, is_writable
 from ropespec.conformance.judge.finding import Finding, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
@@ -21,9 +21,8 @@ CROWDS = ((17, 131, 9), (2, 3, 129))
 
 
 @check(
-    "ROT-19",
-    "rows",
-    "All rows of the batch are turned by the positions of one row.",
+    "ROT-19.rows",
+    "All rows of the batch are rotated by the positions of one row.",
     space=Space(values=("normal", "ones"), positions=("ragged", "spread"), min_batch=2),
     applies=lambda trial: (
         "shared positions claimed"
@@ -32,7 +31,7 @@ CROWDS = ((17, 131, 9), (2, 3, 129))
     ),
 )
 def rows(trial: Trial, case: Case) -> Finding:
-    """Row b of a batch is turned as if it were alone: f(x, p)[b] = f(x[b], p[b])."""
+    """Row b of a batch is rotated as if it were alone: f(x, p)[b] = f(x[b], p[b])."""
     positions = case.make_positions()
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
@@ -40,22 +39,21 @@ def rows(trial: Trial, case: Case) -> Finding:
         trial.rotate(case, np.ascontiguousarray(x[b : b + 1]), positions[b : b + 1])
         for b in range(case.batch)
     ]
-    message = "a row of the batch is not turned by its own positions"
+    message = "a row of the batch is not rotated by its own positions"
     finding = alike(trial, case, x, positions, y, np.concatenate(alone), message)
     if finding.passed or y.shape != x.shape:
         return finding
     for row in range(case.batch):
         shared = np.broadcast_to(positions[row], positions.shape)
         if trial.resembles(case, x, shared, y):
-            message = f"every row is turned by the positions of row {row}"
+            message = f"every row is rotated by the positions of row {row}"
             return dataclasses.replace(finding, message=message)
     return finding
 
 
 @check(
-    "ROT-19",
-    "heads",
-    "Heads are turned differently, or the head axis is taken for the sequence.",
+    "ROT-19.heads",
+    "Heads are rotated differently, or the head axis is taken for the sequence.",
     space=Space(values=("normal", "ones"), min_heads=2),
 )
 def heads(trial: Trial, case: Case) -> Finding:
@@ -65,13 +63,12 @@ def heads(trial: Trial, case: Case) -> Finding:
     x = np.ascontiguousarray(np.broadcast_to(x[:, :, :1], x.shape))
     y = trial.rotate(case, x, positions)
     first = np.broadcast_to(y[:, :, :1], y.shape)
-    return alike(trial, case, x, positions, y, first, "equal heads are not turned equally")
+    return alike(trial, case, x, positions, y, first, "equal heads are not rotated equally")
 
 
 @check(
-    "ROT-19",
-    "tokens",
-    "A token alone is turned differently than in a sequence: offsets or table slices are wrong.",
+    "ROT-19.tokens",
+    "A token alone is rotated differently than in a sequence: offsets or table slices are wrong.",
     space=Space(values=("normal",), min_seq=2, positions=("arange", "shuffled", "negative")),
 )
 def tokens(trial: Trial, case: Case) -> Finding:
@@ -80,7 +77,7 @@ def tokens(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     whole = trial.rotate(case, x, positions)
     findings = []
-    message = "a token alone is turned differently than within its sequence"
+    message = "a token alone is rotated differently than within its sequence"
     for cut in (slice(0, 1), slice(1, None)):
         part, where = np.ascontiguousarray(x[:, cut]), positions[:, cut]
         y = trial.rotate(case, part, where)
@@ -89,8 +86,7 @@ def tokens(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-19",
-    "history",
+    "ROT-19.history",
     "A call changes later calls: a table is kept for another length, dtype or position.",
     space=Space(values=("normal",), positions=("arange", "ragged", "spread")),
 )
@@ -113,14 +109,14 @@ def history(trial: Trial, case: Case) -> Finding:
 
 def _has_strides(trial: Trial) -> str | None:
     """Need arrays that may have gaps."""
-    if trial.profile.array == "jax":
-        return "JAX arrays have no strides"
+    room = trial.profile.framework
+    if not room.has_strides:
+        return f"{room.title} arrays have no strides"
     return None if trial.profile.strided else "no strided arrays claimed"
 
 
 @check(
-    "ROT-19",
-    "strides",
+    "ROT-19.strides",
     "A view that is not contiguous is read as if it were.",
     space=Space(values=("normal",)),
     applies=_has_strides,
@@ -141,11 +137,10 @@ def strides(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-19",
-    "refilled",
+    "ROT-19.refilled",
     "What the arguments hold now is not looked at: a table or a result is kept by their memory.",
     space=Space(values=("normal",), positions=("arange", "ragged", "spread")),
-    applies=lambda trial: "JAX arrays are not written to" if trial.profile.array == "jax" else None,
+    applies=is_writable,
     share=0.3,
 )
 def refilled(trial: Trial, case: Case) -> Finding:
@@ -156,13 +151,12 @@ def refilled(trial: Trial, case: Case) -> Finding:
     later = case.make_x(now, seed=1)
     plain = trial.rotate(case, later, now)
     y = trial.rotate_refilled(case, (x, positions), (later, now))
-    message = "a second call in the same memory is not turned by what the memory holds by then"
+    message = "a second call in the same memory is not rotated by what the memory holds by then"
     return alike(trial, case, later, now, y, plain, message)
 
 
 @check(
-    "ROT-19",
-    "many",
+    "ROT-19.many",
     "Tokens, rows or heads beyond some number are left out or taken from elsewhere: a block, or an "
     "axis of the launch grid, ends there.",
     space=Space(values=("normal",), positions=("arange",)),
@@ -199,7 +193,7 @@ def many(trial: Trial, case: Case) -> Finding:
         finding = trial.judge(wide, x[last], positions[last], y[last])
         if not finding.passed:
             axis = "rows" if batch > 1 else "tokens"
-            message = f"the last of {many} {axis} are not turned as they must"
+            message = f"the last of {many} {axis} are not rotated as they must"
             call = called(wide, x, positions)
             return dataclasses.replace(finding, message=message, call=call, case=wide)
     return _crowd(trial, case)
@@ -221,7 +215,7 @@ def _crowd(trial: Trial, case: Case) -> Finding:
             start=max(min(case.start, claimed.max_position - seq), 0),
         )
         message = (
-            f"not all of {batch} rows of {seq} tokens of {heads} heads are turned as they must"
+            f"not all of {batch} rows of {seq} tokens of {heads} heads are rotated as they must"
         )
         finding = trial.rotate_and_judge(wide, message=message)
         if not finding.passed:

@@ -121,8 +121,7 @@ _WHERE = (("new", "out"), ("strided", "out that is not contiguous"))
 
 
 @check(
-    "ROT-23",
-    "out",
+    "ROT-23.out",
     "out is ignored, not all of it is written, or not where its strides say.",
     needs=(),
     space=SPACE,
@@ -143,8 +142,7 @@ def out(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-23",
-    "in-place",
+    "ROT-23.in-place",
     "In place, a member of a pair is read after it was overwritten.",
     needs=(),
     space=SPACE,
@@ -167,8 +165,7 @@ _UNFIT = ("shape", "dtype", "shifted", "folded")
 
 
 @check(
-    "ROT-23",
-    "refused",
+    "ROT-23.refused",
     "An out of another shape or dtype, or that overlaps x in part, gives wrong numbers silently.",
     needs=(),
     space=dataclasses.replace(SPACE, strided=False),
@@ -232,17 +229,17 @@ def _right(trial: Trial, case: Case, asked: Asked, got: Reply, kind: str) -> Fin
 
 
 @check(
-    "ROT-23",
-    "gradient",
+    "ROT-23.gradient",
     "Written in place behind autograd's back: the gradient is silently that of another function.",
     needs=(),
     space=dataclasses.replace(SPACE, values=("normal",), strided=False),
     applies=lambda trial: (
         takes_out(trial) or gradients_claimed(trial)
-        if trial.profile.array == "torch"
+        if "into" in trial.profile.framework.transforms
         else f"{trial.profile.array} does not record what is written"
     ),
     share=0.3,
+    every_dtype=True,
 )
 def gradient(trial: Trial, case: Case) -> Finding:
     """In place on what was computed from x, the gradient is right or something is raised."""

@@ -13,9 +13,11 @@ from ropespec.conformance.checks.literal import (
     FEW,
     NEAR_SPACE,
     Forms,
+    conventions_of,
     forms_of_a_pair,
     number,
     places,
+    printed,
     sides,
     token,
 )
@@ -41,7 +43,7 @@ def _row(pairs: Float) -> Float:
 
 
 forms_of_a_pair(
-    "ROT-1",
+    "ROT-1.forms",
     "A printed 2x2 matrix gives another pair: a sign, a sine for a cosine, or rows for columns.",
     {
         "rotation_plane.rotate_matrix": lambda a: number(
@@ -55,7 +57,7 @@ forms_of_a_pair(
 )
 
 forms_of_a_pair(
-    "ROT-2",
+    "ROT-2.forms",
     "A product with e^{ⅈmθ}, or its two components written out, gives another pair.",
     {
         "rotation_plane.rotate_complex": lambda a: complex(
@@ -95,7 +97,7 @@ def _half_split(m: int, dim: int, base: dict[str, Any]) -> Mapping[str, Float]:
 
 
 def _matrices(
-    clause: str,
+    id_: str,
     made: Callable[[int, int, dict[str, Any]], Mapping[str, Float]],
     names: tuple[str, ...],
     *,
@@ -103,14 +105,11 @@ def _matrices(
 ) -> None:
     layout = "interleaved" if interleaved else "half-split"
 
-    @check(
-        clause,
-        "forms",
+    @printed(
+        id_,
         f"A printed {layout} matrix times x gives another vector: an entry, a label or a place.",
         names=names,
         space=replace(NEAR_SPACE, layouts=(interleaved,)),
-        share=FEW,
-        general=True,
     )
     def forms(trial: Trial, case: Case) -> Finding:
         """Every printed matrix times a vector is what the subject gives."""
@@ -129,7 +128,7 @@ def _matrices(
 
 
 _matrices(
-    "ROT-3",
+    "ROT-3.forms",
     _zero_based,
     (
         *("F-089", "F-126", "F-127", "F-128", "F-129", "F-130", "F-131", "F-132", "F-133", "F-135"),
@@ -137,15 +136,14 @@ _matrices(
     ),
     interleaved=True,
 )
-_matrices("ROT-4", _half_split, ("F-137", "E-13", "E-16", "E-17", "P-26"), interleaved=False)
+_matrices("ROT-4.forms", _half_split, ("F-137", "E-13", "E-16", "E-17", "P-26"), interleaved=False)
 
 
 def _reference(
-    clause: str, function: str, names: tuple[str, ...], *, layouts: tuple[bool, ...] | None
+    id_: str, function: str, names: tuple[str, ...], *, layouts: tuple[bool, ...] | None
 ) -> None:
     @check(
-        clause,
-        "reference",
+        id_,
         "The result agrees with the judge but not with the formula as the documents print it.",
         needs=(function,),
         names=(*names, "P-47"),
@@ -168,13 +166,12 @@ def _reference(
         return compare(y, literal, allowed, message=message).after(call)
 
 
-_reference("ROT-3", "apply_rotary_dense", ("F-089", "F-126", "F-137"), layouts=None)
-_reference("ROT-8", "apply_rotary_complex", ("F-064", "F-065", "F-196"), layouts=(True,))
+_reference("ROT-3.reference", "apply_rotary_dense", ("F-089", "F-126", "F-137"), layouts=None)
+_reference("ROT-8.reference", "apply_rotary_complex", ("F-064", "F-065", "F-196"), layouts=(True,))
 
 
 @check(
-    "ROT-5",
-    "reference",
+    "ROT-5.reference",
     "The permutation agrees with no printed pair of matrices: it is another order of components.",
     needs=("interleaved_to_half", "half_to_interleaved"),
     names=("F-138", "P-27", "P-47"),
@@ -195,18 +192,15 @@ def permutation(trial: Trial, case: Case) -> Finding:
     return seen.finding()
 
 
-def _sparse(clause: str, names: tuple[str, ...], *, interleaved: bool) -> None:
+def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
     layout = "interleaved" if interleaved else "half-split"
-    turned = "interleaved" if interleaved else "half"
+    rotated = "interleaved" if interleaved else "half"
 
-    @check(
-        clause,
-        "forms",
+    @printed(
+        id_,
         f"The printed {layout} sum x cos + rotate_half(x) sin gives another vector.",
         names=names,
         space=replace(NEAR_SPACE, layouts=(interleaved,)),
-        share=FEW,
-        general=True,
     )
     def forms(trial: Trial, case: Case) -> Finding:
         """x cos + rotate_half(x) sin, and apply_rotary of the reference, are what comes back."""
@@ -215,8 +209,8 @@ def _sparse(clause: str, names: tuple[str, ...], *, interleaved: bool) -> None:
         found = beside(trial, case, x, positions)
         base = based(case.base)
         wide = x.astype(np.float64)
-        companion = getattr(rotation, f"rotate_half_{turned}")
-        listed = getattr(frequencies, f"duplicate_{turned}")
+        companion = getattr(rotation, f"rotate_half_{rotated}")
+        listed = getattr(frequencies, f"duplicate_{rotated}")
         cos, sin = (
             listed(part)[..., np.newaxis, :]
             for part in frequencies.cos_sin(positions, case.dim, **base)
@@ -225,7 +219,7 @@ def _sparse(clause: str, names: tuple[str, ...], *, interleaved: bool) -> None:
         seen = Forms("a rotated vector", found.call)
         allowed = found.exact.allowed
         seen.add(
-            f"rotation.rotate_half_{turned}",
+            f"rotation.rotate_half_{rotated}",
             found.y[..., : case.dim],
             part * cos + companion(part) * sin,
             allowed[..., : case.dim],
@@ -238,27 +232,23 @@ def _sparse(clause: str, names: tuple[str, ...], *, interleaved: bool) -> None:
 
 
 _sparse(
-    "ROT-6",
+    "ROT-6.forms",
     ("F-139", "F-140", "F-141", "F-143", "F-145", "F-146", "E-09", "E-20", "P-25"),
     interleaved=True,
 )
-_sparse("ROT-7", ("F-142", "F-147", "E-17", "P-26"), interleaved=False)
+_sparse("ROT-7.forms", ("F-142", "F-147", "E-17", "P-26"), interleaved=False)
 
 
-@check(
-    "ROT-9",
-    "forms",
+@printed(
+    "ROT-9.forms",
     "A row is multiplied by the R of another row, by R for R^T, or from the wrong side.",
     names=("F-150", "F-151", "F-152", "E-14", "E-15", "P-29"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def rows(trial: Trial, case: Case) -> Finding:
     """f(Q)_j = Q_j R_{p_j}^T, and f(Q) f(K)^T, are the rotated rows and their products."""
     m, n = two_sides(trial, case)
     row, _, head, _ = places(case)[-1]
-    keywords: dict[str, Any] = {"interleaved": case.interleaved, **based(case.base)}
+    keywords = conventions_of(case)
     given, bounds = [], []
     for seed, where in ((0, m), (1, n)):
         x = case.make_x(m, seed=seed)
@@ -285,15 +275,11 @@ def rows(trial: Trial, case: Case) -> Finding:
     return seen.finding()
 
 
-@check(
-    "ROT-12",
-    "forms",
+@printed(
+    "ROT-12.forms",
     "The opposite position is not the transposed matrix.",
     names=("F-154", "P-18"),
-    space=NEAR_SPACE,
     applies=negative_positions,
-    share=FEW,
-    general=True,
 )
 def transposed(trial: Trial, case: Case) -> Finding:
     """f(x, -m) = R_m^T x, with the dense matrix and with M(m θ_i)^T of every pair."""
@@ -301,7 +287,7 @@ def transposed(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     found = beside(trial, case, x, -positions)
     seen, t = Forms("the vector at -m", found.call), token(case, x, found, positions)
-    R = rotation.rotation_matrix(t.m, case.dim, interleaved=case.interleaved, **based(case.base))
+    R = rotation.rotation_matrix(t.m, case.dim, **conventions_of(case))
     seen.add("rotation.rotation_matrix", t.y, R.T @ t.x, t.off)
     for a in sides(case, x, found, positions):
         M = rotation_plane.rotation_matrix_2d(a.m * a.theta)
@@ -309,14 +295,10 @@ def transposed(trial: Trial, case: Case) -> Finding:
     return seen.finding()
 
 
-@check(
-    "ROT-13",
-    "forms",
+@printed(
+    "ROT-13.forms",
     "The product of two matrices is not the matrix of the sum.",
     names=("F-155", "F-159", "E-28", "P-19"),
-    space=NEAR_SPACE,
-    share=FEW,
-    general=True,
 )
 def product(trial: Trial, case: Case) -> Finding:
     """f(x, a + b) = R_a R_b x, with dense matrices and with M(a θ_i) M(b θ_i) of every pair."""
@@ -325,9 +307,7 @@ def product(trial: Trial, case: Case) -> Finding:
     x = case.make_x(a)
     found = beside(trial, case, x, a + b)
     seen, t = Forms("the vector at a + b", found.call), token(case, x, found, a)
-    R_a, R_b = rotation.rotation_matrix(
-        [t.m, b], case.dim, interleaved=case.interleaved, **based(case.base)
-    )
+    R_a, R_b = rotation.rotation_matrix([t.m, b], case.dim, **conventions_of(case))
     seen.add("rotation.rotation_matrix", t.y, R_a @ (R_b @ t.x), t.off)
     for one in sides(case, x, found, a):
         M_a, M_b = rotation_plane.rotation_matrix_2d(np.array([one.m, b]) * one.theta)
@@ -335,14 +315,11 @@ def product(trial: Trial, case: Case) -> Finding:
     return seen.finding()
 
 
-@check(
-    "ROT-14",
-    "forms",
+@printed(
+    "ROT-14.forms",
     "The matrix of the whole head is not R on the first components and the identity on the rest.",
     space=replace(NEAR_SPACE, partial=True),
     applies=a_tail,
-    share=FEW,
-    general=True,
 )
 def with_tail(trial: Trial, case: Case) -> Finding:
     """((R, 0), (0, I)) times a head is what the subject gives, its tail exactly."""
@@ -350,9 +327,7 @@ def with_tail(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     found = beside(trial, case, x, positions)
     at = places(case)[-1][:3]
-    R = rotation.rotation_matrix(
-        int(positions[at[:2]]), case.dim, interleaved=case.interleaved, **based(case.base)
-    )
+    R = rotation.rotation_matrix(int(positions[at[:2]]), case.dim, **conventions_of(case))
     whole = rotation_dense.dense_with_tail(R, case.head_dim)
     seen = Forms("a rotated head", found.call)
     seen.add(

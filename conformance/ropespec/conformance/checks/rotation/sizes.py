@@ -14,10 +14,9 @@ SHARE = 4
 """Of so many sizes one is tried where each is compiled."""
 
 
-def _sizes(clause: str, *, interleaved: bool) -> None:
+def _sizes(id_: str, *, interleaved: bool) -> None:
     @check(
-        clause,
-        "sizes",
+        id_,
         "At one head_dim of those claimed the result is another: a kernel or a table of its own "
         "for that size.",
         space=Space(positions=("spread",), min_seq=TOKENS, layouts=(interleaved,)),
@@ -30,7 +29,7 @@ def _sizes(clause: str, *, interleaved: bool) -> None:
             case, batch=1, seq=TOKENS, heads=1, rotary_dim=claimed.rotary_dim
         )
         dims = [dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2)]
-        if claimed.array == "jax":  # which pays for every new size; the report says which were used
+        if claimed.framework.compiles:  # every new size; the report says which were used
             dims = dims[case.seed % SHARE :: SHARE] or dims
         cases = [dataclasses.replace(usual, head_dim=dim) for dim in dims]
         found = [dataclasses.replace(trial.rotate_and_judge(one), case=one) for one in cases]
@@ -44,5 +43,5 @@ def _sizes(clause: str, *, interleaved: bool) -> None:
         return dataclasses.replace(wrong[0], message=message)
 
 
-_sizes("ROT-6", interleaved=True)
-_sizes("ROT-7", interleaved=False)
+_sizes("ROT-6.sizes", interleaved=True)
+_sizes("ROT-7.sizes", interleaved=False)

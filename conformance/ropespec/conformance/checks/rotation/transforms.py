@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import alike, called, elsewhere
+from ropespec.conformance.checks.rotation.common import alike, called, elsewhere, is_writable
 from ropespec.conformance.checks.shared import gradients_claimed
 from ropespec.conformance.judge.finding import Finding, broken, compare, held, worst
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
@@ -31,13 +31,13 @@ SOME = Space(
     min_heads=2,
     max_position=2**31 - 1,
 )
-"""Positions that differ by row, within 32 bits: a traced integer of JAX has no more."""
+"""Positions that differ by row, within 32 bits: a traced integer may have no more."""
 
 
 def has_transforms(trial: Trial) -> str | None:
     """Need a framework with transforms."""
-    array = trial.profile.array
-    return None if array in ("torch", "jax") else f"{array} has no transforms"
+    room = trial.profile.framework
+    return None if room.transforms else f"{room.name} has no transforms"
 
 
 def differentiates(trial: Trial) -> str | None:
@@ -47,7 +47,7 @@ def differentiates(trial: Trial) -> str | None:
 
 def has_gradient(trial: Trial) -> str | None:
     """Need a framework with gradients, or a function that stands for one."""
-    if trial.profile.array in ("torch", "jax") or "apply_rotary_vjp" in trial.session.offers:
+    if trial.profile.framework.has_gradients or "apply_rotary_vjp" in trial.session.offers:
         return gradients_claimed(trial)
     return f"{trial.profile.array} has no gradients, and apply_rotary_vjp is not offered"
 
@@ -100,12 +100,12 @@ def _as_plain(
 
 
 @check(
-    "ROT-20",
-    "tail",
-    "The gradient of the components that do not turn is lost, or is no longer the cotangent.",
+    "ROT-20.tail",
+    "The gradient of the components that do not rotate is lost, or is no longer the cotangent.",
     space=Space(values=("normal",), partial=True, min_dim=4),
     applies=lambda trial: has_gradient(trial) or _no_tail(trial),
     share=0.3,
+    every_dtype=True,
 )
 def tail(trial: Trial, case: Case) -> Finding:
     """Components rotary_dim and above of the gradient are those of the cotangent, bit for bit."""
@@ -114,7 +114,7 @@ def tail(trial: Trial, case: Case) -> Finding:
     got = trial.rotate_vjp(case, x, positions, cotangent)
     call = called(case, x, positions)
     exact = cotangent[..., case.dim :].astype(np.float64)
-    message = f"the gradient of what does not turn (rotary_dim {case.dim}) is not the cotangent"
+    message = f"the gradient of what does not rotate (rotary_dim {case.dim}) is not the cotangent"
     return compare(got[..., case.dim :], exact, 0.0, name="gradient", message=message).after(call)
 
 
@@ -122,13 +122,12 @@ def _no_tail(trial: Trial) -> str | None:
     claimed = trial.profile
     if "rotary_dim" in trial.keywords("apply_rotary"):
         return None if max(claimed.head_dims) > 2 else "no tail claimed"
-    turns = claimed.rotary_dim is None or claimed.rotary_dim >= max(claimed.head_dims)
-    return "no tail claimed: all components turn" if turns else None
+    whole = claimed.rotary_dim is None or claimed.rotary_dim >= max(claimed.head_dims)
+    return "no tail claimed: all components rotate" if whole else None
 
 
 @check(
-    "ROT-20",
-    "differences",
+    "ROT-20.differences",
     "The gradient belongs to another function than the one that was computed.",
     space=Space(values=("normal", "ones"), dtypes=("float64",)),
     applies=has_gradient,
@@ -158,8 +157,7 @@ def _coarse(x: Array) -> Array:
 
 
 @check(
-    "ROT-20",
-    "second",
+    "ROT-20.second",
     "The second derivative is lost: the gradient is a constant for whoever differentiates it.",
     space=SOME,
     applies=differentiates,
@@ -184,13 +182,10 @@ def second(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-20",
-    "unwritten",
+    "ROT-20.unwritten",
     "The cotangent is overwritten on the way back, and whoever else needs it gets another.",
     space=Space(values=("normal",)),
-    applies=lambda trial: (
-        has_gradient(trial) if trial.profile.array != "jax" else "JAX arrays are not written to"
-    ),
+    applies=lambda trial: is_writable(trial) or has_gradient(trial),
     share=0.15,
 )
 def unwritten(trial: Trial, case: Case) -> Finding:
@@ -205,8 +200,7 @@ def unwritten(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-20",
-    "two-calls",
+    "ROT-20.two-calls",
     "The step back takes the tables of the latest call, or of the first, not those of its own.",
     space=SOME,
     applies=differentiates,
@@ -228,8 +222,7 @@ def two_calls(trial: Trial, case: Case) -> Finding:
 
 
 @check(
-    "ROT-24",
-    "jvp",
+    "ROT-24.jvp",
     "The derivative in forward mode is not the rotation of the tangent.",
     space=SOME,
     applies=differentiates,
@@ -257,8 +250,7 @@ _MAPPED: tuple[tuple[str, Callable[[int], tuple[int | None, int | None]]], ...] 
 
 
 @check(
-    "ROT-24",
-    "vmap",
+    "ROT-24.vmap",
     "A batching rule forgets that x or the positions are mapped.",
     space=SOME,
     applies=has_transforms,
@@ -309,15 +301,14 @@ def _mapped(
 
 
 @check(
-    "ROT-24",
-    "compiled",
+    "ROT-24.compiled",
     "What a compiler has traced gives other numbers: positions or a branch are baked in.",
     space=SOME,
     applies=has_transforms,
     **FEW,
 )
 def compiled(trial: Trial, case: Case) -> Finding:
-    """Under jit or torch.compile value and gradient are those of plain calls, at any positions.
+    """Under the compiler value and gradient are those of plain calls, at any positions.
 
     The plain call is made again afterwards: what was traced must not leak into it.
     """

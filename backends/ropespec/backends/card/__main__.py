@@ -1,5 +1,0 @@
-"""Run the command."""
-
-from ropespec.backends.card.cli import main
-
-main()

@@ -1,0 +1,5 @@
+"""Run the command."""
+
+from ropespec.bench.card.cli import main
+
+main()

@@ -1,0 +1,261 @@
+"""What a condition may be about: sizes, dtype, views, token, position, pair."""
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.feature import (
+    Feature,
+    along,
+    calls_with,
+    counted,
+    dtype_of,
+    flag,
+    from_the_end,
+    of_dtypes,
+    of_positions,
+    per_call,
+    per_token,
+)
+from ropespec.conformance.mistakes.given import Array, Given
+
+__all__ = ["FEATURES"]
+
+
+def _p(g: Given) -> Array:
+    return g.positions
+
+
+def _component(g: Given) -> Array:
+    return np.arange(g.x.shape[-1], dtype=np.float64).reshape(1, 1, 1, -1)
+
+
+def _pair(g: Given) -> Array:
+    """Return the pair of each component, and -1 in the tail."""
+    r, j = g.turning, np.arange(g.x.shape[-1])
+    pair = j // 2 if g.interleaved else j % max(r // 2, 1)
+    return np.where(j < r, pair, -1).astype(np.float64).reshape(1, 1, 1, -1)
+
+
+def _pair_back(g: Given) -> Array:
+    pair = _pair(g)
+    return np.where(pair < 0, -1.0, g.turning // 2 - 1 - pair)
+
+
+def _uneven_rows(g: Given) -> float:
+    return float(len(g.positions) > 0 and bool(np.any(g.positions != g.positions[:1])))
+
+
+def _runs(g: Given) -> float:
+    p = g.positions
+    return float(p.shape[1] < 2 or bool(np.all(np.diff(p, axis=1) == 1)))
+
+
+def _ends_fit(g: Given) -> Array:
+    p = g.positions
+    fits = p[:, -1:] - p[:, :1] == p.shape[1] - 1 if p.size else np.zeros((len(p), 1))
+    return np.broadcast_to(fits, p.shape)
+
+
+def _rising(g: Given) -> Array:
+    return np.asarray((np.diff(g.positions, axis=1) > 0).all(axis=1, keepdims=True))
+
+
+def _power_of_two(n: int) -> float:
+    return float(n > 0 and n & (n - 1) == 0)
+
+
+FEATURES: dict[str, Feature] = {
+    "tokens": Feature("tokens", per_call(lambda g: g.x.shape[1]), calls_with("token")),
+    "rows": Feature("rows", per_call(lambda g: g.x.shape[0]), calls_with("row")),
+    "heads": Feature("heads", per_call(lambda g: g.x.shape[2]), calls_with("head")),
+    "dtype": Feature("dtype", per_call(dtype_of), of_dtypes),
+    "dim": Feature("dim", per_call(lambda g: g.x.shape[-1]), counted("head_dim")),
+    "token": Feature("token", along(1), counted("token"), "token"),
+    "row": Feature("row", along(0), counted("row"), "token"),
+    "head": Feature("head", along(2), counted("head"), "token"),
+    "distance": Feature(
+        "distance", per_token(lambda g: np.abs(_p(g))), of_positions("positions of size"), "token"
+    ),
+    "position": Feature("position", per_token(_p), of_positions("positions"), "token"),
+    "pair": Feature("pair", _pair, counted("pair"), "component"),
+    "strided": Feature(
+        "strided", per_call(lambda g: g.strided), flag("x with gaps", "x without gaps")
+    ),
+    "strided positions": Feature(
+        "strided positions",
+        per_call(lambda g: g.strided_positions),
+        flag("positions with gaps", "positions without gaps"),
+    ),
+    "layout": Feature(
+        "layout",
+        per_call(lambda g: g.interleaved),
+        flag("interleaved=True", "interleaved=False"),
+    ),
+    "base": Feature("base", per_call(lambda g: g.base), counted("base")),
+    "part": Feature("part", per_call(lambda g: g.turning), counted("rotary_dim")),
+    "last token": Feature("last token", along(1, back=True), from_the_end("token"), "token"),
+    "last row": Feature("last row", along(0, back=True), from_the_end("row"), "token"),
+    "last head": Feature("last head", along(2, back=True), from_the_end("head"), "token"),
+    "last pair": Feature("last pair", _pair_back, from_the_end("pair"), "component"),
+    "farthest": Feature(
+        "farthest",
+        per_call(lambda g: np.abs(g.positions).max(initial=0)),
+        of_positions("calls whose largest position is"),
+    ),
+    "lowest": Feature(
+        "lowest",
+        per_call(lambda g: g.positions.min(initial=0)),
+        of_positions("calls whose smallest position is"),
+    ),
+    "rows differ": Feature(
+        "rows differ",
+        per_call(_uneven_rows),
+        flag("rows of different positions", "rows of the same positions"),
+    ),
+    "runs": Feature(
+        "runs",
+        per_call(_runs),
+        flag("positions that go on by one", "positions that do not go on by one"),
+    ),
+    "ends fit": Feature(
+        "ends fit",
+        per_token(_ends_fit),
+        flag(
+            "rows whose ends are as far apart as a run's",
+            "rows whose ends are not as far apart as a run's",
+        ),
+        "token",
+    ),
+    "rising": Feature(
+        "rising",
+        per_token(lambda g: np.broadcast_to(_rising(g), g.positions.shape)),
+        flag("rows whose positions rise", "rows whose positions do not rise throughout"),
+        "token",
+    ),
+    "second half of heads": Feature(
+        "second half of heads",
+        lambda g: (g.index(2) >= (g.x.shape[2] + 1) // 2).astype(np.float64),
+        flag("the second half of the heads", "the first half of the heads"),
+        "token",
+    ),
+    "second half of tokens": Feature(
+        "second half of tokens",
+        lambda g: (g.index(1) >= (g.x.shape[1] + 1) // 2).astype(np.float64),
+        flag("the second half of the tokens", "the first half of the tokens"),
+        "token",
+    ),
+    "square": Feature(
+        "square",
+        per_call(lambda g: g.x.shape[1] == g.x.shape[2]),
+        flag("as many tokens as heads", "another number of tokens than of heads"),
+    ),
+    "square rows": Feature(
+        "square rows",
+        per_call(lambda g: g.x.shape[1] == g.x.shape[0]),
+        flag("as many tokens as rows", "another number of tokens than of rows"),
+    ),
+    "square heads": Feature(
+        "square heads",
+        per_call(lambda g: g.x.shape[2] == g.x.shape[0]),
+        flag("as many rows as heads", "another number of rows than of heads"),
+    ),
+    "odd length": Feature(
+        "odd length", per_call(lambda g: g.x.shape[1] % 2), flag("an odd length", "an even length")
+    ),
+    "odd rows": Feature(
+        "odd rows", per_call(lambda g: g.x.shape[0] % 2), flag("odd batches", "even batches")
+    ),
+    "odd heads": Feature(
+        "odd heads",
+        per_call(lambda g: g.x.shape[2] % 2),
+        flag("an odd number of heads", "an even number of heads"),
+    ),
+    "odd token": Feature(
+        "odd token",
+        lambda g: g.index(1) % 2,
+        flag("tokens at odd places", "tokens at even places"),
+        "token",
+    ),
+    "odd head": Feature(
+        "odd head", lambda g: g.index(2) % 2, flag("heads 1, 3, ...", "heads 0, 2, ..."), "token"
+    ),
+    "odd row": Feature(
+        "odd row", lambda g: g.index(0) % 2, flag("rows 1, 3, ...", "rows 0, 2, ..."), "token"
+    ),
+    "odd position": Feature(
+        "odd position",
+        per_token(lambda g: _p(g) % 2),
+        flag("odd positions", "even positions"),
+        "token",
+    ),
+    "odd pair": Feature(
+        "odd pair",
+        lambda g: np.asarray(np.where(_pair(g) < 0, 0.0, _pair(g) % 2)),
+        flag("pairs 1, 3, ...", "pairs 0, 2, ..."),
+        "component",
+    ),
+    "half width": Feature(
+        "half width",
+        lambda g: (_pair(g) >= g.turning // 4).astype(np.float64),
+        flag("the slower half of the pairs", "the faster half of the pairs and the tail"),
+        "component",
+    ),
+    "power of two": Feature(
+        "power of two",
+        per_call(lambda g: _power_of_two(g.x.shape[-1])),
+        flag("head_dim a power of two", "head_dim no power of two"),
+    ),
+    "multiple of 16": Feature(
+        "multiple of 16",
+        per_call(lambda g: g.turning % 16 == 0),
+        flag("widths in whole sixteens", "widths not in whole sixteens"),
+    ),
+    "rest of 4 heads": Feature(
+        "rest of 4 heads",
+        lambda g: (g.index(2) >= g.x.shape[2] // 4 * 4).astype(np.float64),
+        flag("heads after the last whole pack of 4", "heads in whole packs of 4"),
+        "token",
+    ),
+    "rest of 2 tokens": Feature(
+        "rest of 2 tokens",
+        lambda g: (g.index(1) >= g.x.shape[1] // 2 * 2).astype(np.float64),
+        flag("the token left over from pairs of tokens", "tokens in whole pairs"),
+        "token",
+    ),
+    "rest of 8 tokens": Feature(
+        "rest of 8 tokens",
+        lambda g: (g.index(1) >= g.x.shape[1] // 8 * 8).astype(np.float64),
+        flag("tokens after the last whole block of 8", "tokens in whole blocks of 8"),
+        "token",
+    ),
+    "rest of 4 tokens": Feature(
+        "rest of 4 tokens",
+        lambda g: (g.index(1) >= g.x.shape[1] // 4 * 4).astype(np.float64),
+        flag("tokens after the last whole block of 4", "tokens in whole blocks of 4"),
+        "token",
+    ),
+    "starts at 0": Feature(
+        "starts at 0",
+        per_token(lambda g: np.broadcast_to(_p(g)[:, :1] != 0, _p(g).shape)),
+        flag("rows that do not begin at position 0", "rows that begin at position 0"),
+        "token",
+    ),
+    "all places": Feature(
+        "all places",
+        per_call(lambda g: g.x.shape[0] * g.x.shape[1]),
+        calls_with("place"),
+    ),
+    "place": Feature(
+        "place",
+        lambda g: g.index(0) * g.x.shape[1] + g.index(1),
+        counted("place"),
+        "token",
+    ),
+    "size": Feature(
+        "size",
+        per_call(
+            lambda g: 3 * np.log10(max(float(np.abs(g.x.astype(np.float64)).max(initial=0)), 1e-9))
+        ),
+        of_positions("components of size (thirds of a decade)"),
+    ),
+}
+"""What a condition may be about, the likeliest first."""

@@ -1,0 +1,141 @@
+"""Frequencies measured where it fails, and the ladders that they are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.ask import Asker
+from ropespec.conformance.diagnosis.read import multipliers, snapped, unwrapped
+from ropespec.conformance.diagnosis.seen import Seen
+from ropespec.conformance.mistakes.chain import Chain, ladder
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.frequency import (
+    LADDERS,
+    fitted_base,
+    fitted_scale,
+    fitted_width,
+    listed,
+)
+from ropespec.conformance.mistakes.given import Array, Given
+
+__all__ = ["fitted_frequencies"]
+
+_STEPS = np.array([1, 3, 9, 27, 81, 243, 729])
+
+
+def fitted_frequencies(
+    asker: Asker, wrong: Sequence[Seen], chain: Chain, right: Chain
+) -> Iterator[Choice]:
+    """Measure the frequencies where it fails, and return the ladders that they are."""
+    measured: dict[tuple[int, int], Array] = {}
+    templates: dict[tuple[int, int], Given] = {}
+    for seen in wrong:
+        key = (seen.given.turning, seen.given.x.shape[-1])
+        templates.setdefault(key, seen.given)
+    for key, template in list(templates.items())[:4]:
+        speed = _measured(asker, template, chain)
+        if speed is not None:
+            measured[key] = speed
+    if not measured:
+        return
+    yield from _ladders(measured, templates, right)
+
+
+def _measured(asker: Asker, template: Given, chain: Chain) -> Array | None:
+    """Follow the phases of the pairs over steps of 1, 3, 9, ... where the template fails."""
+    start = int(template.positions.max(initial=0))
+    seq = template.x.shape[1]
+    wanted = np.concatenate([[0], _STEPS]) + start
+    rows = list[Array]()
+    whole = seq >= len(wanted)
+    order = [np.resize(wanted, seq)] if whole else [np.full(seq, at) for at in wanted]
+    for places_ in order:
+        positions = np.broadcast_to(places_, template.positions.shape).copy()
+        answer = asker.ask(replace(template, positions=positions))
+        if answer is None or answer.y is None:
+            return None
+        factor = multipliers(Seen(answer, chain), chain)
+        count = len(wanted) if whole else 1
+        rows += [factor[0, t, 0] for t in range(count)]
+    table = np.stack(rows)
+    with np.errstate(all="ignore"):
+        phase = np.angle(table[1:] / table[:1])
+    if not np.isfinite(phase).all():
+        return None
+    speed, off = unwrapped(phase, _STEPS.astype(np.float64))
+    return speed if off.max(initial=0.0) < 0.6 else None
+
+
+def _ladders(
+    measured: dict[tuple[int, int], Array], templates: dict[tuple[int, int], Given], right: Chain
+) -> Iterator[Choice]:
+    del right
+
+    def same(choice: Choice) -> bool:
+        return all(
+            _near(choice.change["frequency"](templates[key]), speed)
+            for key, speed in measured.items()
+        )
+
+    for choice in LADDERS:
+        if same(choice):
+            yield choice
+    lines = [_line(templates[key], speed) for key, speed in measured.items()]
+    ratios = np.concatenate([line.ratios for line in lines])
+    level = np.allclose(ratios, ratios[0], rtol=3e-4, atol=1e-6)
+    if level and abs(ratios[0] - 1) > 1e-6 and abs(ratios[0]) > 1e-6:
+        yield fitted_scale(snapped(float(np.mean(ratios)), 1e-4))
+    straight = all(line.straight for line in lines)
+    bases, widths = np.array([line.base for line in lines]), np.array([w.width for w in lines])
+    if straight and np.allclose(bases, bases[0], rtol=2e-2):
+        claimed = float(next(iter(templates.values())).base)
+        tried = [snapped(float(np.median(bases)), digits) for digits in (1e-2, 1e-3, 1e-4, 1e-6)]
+        yield from (fitted_base(base) for base in dict.fromkeys(tried) if base != claimed)
+    if straight and np.isfinite(widths[0]) and np.allclose(widths, widths[0], rtol=1e-2):
+        yield fitted_width(float(np.round(np.median(widths))))
+    by_width = {key[0]: speed for key, speed in measured.items()}
+    yield listed(by_width, _described(measured, templates), _free_key(measured))
+
+
+class _Line(NamedTuple):
+    """Measured frequencies beside the claimed ones, and the ladder that they may be."""
+
+    ratios: Array
+    straight: bool
+    base: float
+    width: float
+
+
+def _line(given: Given, speed: Array) -> _Line:
+    ratios = speed / ladder(given)
+    if len(speed) < 2 or (speed <= 0).any():
+        return _Line(ratios, straight=False, base=0.0, width=np.inf)
+    fall = -np.log(speed)
+    slope = float(fall[-1] / (len(speed) - 1))
+    straight = bool(np.allclose(fall, slope * np.arange(len(speed)), atol=2e-3))
+    width = 2 * float(np.log(given.base)) / slope if slope else np.inf
+    return _Line(ratios, straight, float(np.exp(slope * given.turning / 2)), width)
+
+
+def _free_key(measured: dict[tuple[int, int], Array]) -> str:
+    speed = np.abs(next(iter(measured.values())))
+    filled = (speed > 1e-7).mean()
+    return "I1" if len(speed) > 3 and filled < 0.5 else "unknown frequencies"
+
+
+def _near(wanted: Array, speed: Array) -> bool:
+    if wanted.shape != speed.shape:
+        return False
+    return bool(np.all(np.abs(wanted - speed) <= 3e-4 * np.abs(wanted) + 3e-6))
+
+
+def _described(
+    measured: dict[tuple[int, int], Array], templates: dict[tuple[int, int], Given]
+) -> str:
+    key = next(iter(measured))
+    ratio = measured[key] / ladder(templates[key])
+    told = ", ".join(f"{r:.4g}" for r in ratio[:6])
+    more = ", ..." if len(ratio) > 6 else ""
+    return f"the frequencies are these times the claimed ones, at width {key[0]}: {told}{more}"

@@ -1,0 +1,161 @@
+"""Positions that were decoded, and the places that explain them."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.read import places, snapped
+from ropespec.conformance.diagnosis.seen import Seen
+from ropespec.conformance.mistakes.blocks import BLOCKS, blocked
+from ropespec.conformance.mistakes.chain import Chain
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.place import LIMITED, combined, limited
+from ropespec.conformance.mistakes.sources import SOURCES
+
+__all__ = ["fitted_places"]
+
+
+class _Tokens(NamedTuple):
+    """Tokens with their decoded positions, and each source's value there."""
+
+    found: Array  # (N,)
+    sources: dict[str, Array]  # (N,) each
+    own: Array
+    givens: list[tuple[Given, Array]]  # the calls, and which tokens of each
+
+
+def fitted_places(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
+    """Return places that explain every position that was decoded, the simplest first."""
+    tokens = _decoded(wrong, chain)
+    if tokens is None or len(tokens.found) < 2:
+        return
+    room = 2e-3 + 2e-5 * np.abs(tokens.found)
+    yield from _sums(tokens, room)
+    yield from _blocks(tokens, room)
+    yield from _limits(tokens)
+
+
+def _decoded(wrong: Sequence[Seen], chain: Chain) -> _Tokens | None:
+    found, own, givens = list[Array](), list[Array](), list[tuple[Given, Array]]()
+    sources: dict[str, list[Array]] = {word: [] for word in SOURCES}
+    for seen in wrong:
+        if chain.frequency(seen.given).shape[-1] < 4:
+            continue
+        decoded = places(seen, chain)
+        pairs = chain.pairing(seen.given)
+        chosen = decoded.fits & seen.wrong[..., pairs.to_first].any(axis=-1)
+        far = np.abs(decoded.found) < 0.9 * np.pi / np.abs(chain.frequency(seen.given)).min()
+        at = np.flatnonzero(chosen & far)
+        if not len(at):
+            continue
+        at = at[:: max(len(at) // 60, 1)]
+        found.append(decoded.found.ravel()[at])
+        own.append(_spread(seen.given, "own")[at])
+        givens.append((seen.given, at))
+        for word in SOURCES:
+            sources[word].append(_spread(seen.given, word)[at])
+    if not found:
+        return None
+    joined = {word: np.concatenate(parts) for word, parts in sources.items()}
+    return _Tokens(np.concatenate(found), joined, np.concatenate(own), givens)
+
+
+def _spread(given: Given, word: str) -> Array:
+    return np.broadcast_to(SOURCES[word][2](given)[..., 0], given.x.shape[:3]).ravel()
+
+
+_FACTORS = (1.0, -1.0, 2.0, 0.5, 3.0, 4.0, 0.25)
+
+
+def _sums(tokens: _Tokens, room: Array) -> Iterator[Choice]:
+    """Return sums of up to two sources and a constant."""
+    words = [w for w in SOURCES if w != "zero"]
+    if np.all(np.abs(tokens.found - tokens.found[0]) <= room):
+        yield combined((), snapped(float(tokens.found[0]), 1e-3))
+    alone, scaled = list[str](), 0
+    for word in words:
+        rest = tokens.found - tokens.sources[word]
+        if np.all(np.abs(rest - np.round(rest[0])) <= room):
+            alone.append(word)
+            yield combined(((word, 1.0),), float(np.round(rest[0])))
+    for word in words:
+        source = tokens.sources[word]
+        if alone or not np.ptp(source):
+            continue
+        factor, constant = np.polyfit(source, tokens.found, 1)
+        line = factor * source + constant
+        if 1e-4 < abs(factor) < 1e4 and np.all(np.abs(tokens.found - line) <= room):
+            scaled += 1
+            yield combined(
+                ((word, snapped(float(factor), 1e-4)),), snapped_integer(float(constant))
+            )
+            if scaled > 3:
+                break
+    if not (alone or scaled):
+        yield from islice(_pairs_of(tokens, room, words), 12)
+
+
+def snapped_integer(value: float) -> float:
+    """Return the integer or half that a number is, or the number in few digits."""
+    near = round(2 * value) / 2
+    return near if abs(near - value) < 5e-3 else snapped(value, 1e-3)
+
+
+def _pairs_of(tokens: _Tokens, room: Array, words: Sequence[str]) -> Iterator[Choice]:
+    matrix = np.stack([tokens.sources[word] for word in words])
+    for k, word in enumerate(words):
+        for factor in _FACTORS:
+            rest = tokens.found - factor * matrix[k]
+            for other in (1.0, -1.0, 2.0, -2.0, 0.5):
+                left = rest[None] - other * matrix
+                level = np.round(left[:, :1])
+                fits = np.all(np.abs(left - level) <= room, axis=1)
+                for j in map(int, np.flatnonzero(fits)):
+                    if j > k or (j != k and factor != other):
+                        terms = ((word, factor), (words[j], other))
+                        yield combined(terms, float(level[j, 0]))
+
+
+_SIZES = (
+    *range(2, 34),
+    *(48, 63, 64, 65, 96, 100, 127, 128, 129, 192, 200, 255, 256, 257, 384, 500, 511, 512, 513),
+    *(1000, 1023, 1024, 1025, 2000, 2047, 2048, 2049, 4096),
+)
+
+
+def _blocks(tokens: _Tokens, room: Array) -> Iterator[Choice]:
+    """Return places by blocks of some size."""
+    if np.all(np.abs(tokens.found - tokens.own) <= room):
+        return
+    for word, (_, _, source) in BLOCKS.items():
+        for size in _SIZES:
+            begin, fits = 0, True
+            for given, at in tokens.givens:
+                end = begin + len(at)
+                values = np.broadcast_to(source(given, size)[..., 0], given.x.shape[:3]).ravel()
+                fits = bool(np.all(np.abs(values[at] - tokens.found[begin:end]) <= room[begin:end]))
+                begin = end
+                if not fits:
+                    break
+            if fits:
+                yield blocked(word, size)
+
+
+def _limits(tokens: _Tokens) -> Iterator[Choice]:
+    """Return places that end at the length of a table."""
+    size = np.abs(tokens.own)
+    most = float(np.abs(tokens.found).max())
+    ends = {round(most) + 1}
+    over = size - np.abs(tokens.found)
+    steps = np.round(over[over > 0.5])
+    if len(steps):
+        ends |= {int(np.gcd.reduce(steps.astype(np.int64))), int(steps.min())}
+    for end in ends:
+        if end < 2:
+            continue
+        for kind in LIMITED:
+            choice = limited(kind, int(end))
+            yield choice

@@ -1,0 +1,84 @@
+"""Calls that have a feature, as far as it can be chosen."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.where import Atom, Where
+from ropespec.conformance.mistakes.given import Given
+
+__all__ = ["with_feature"]
+
+_AXES = {"rows": 0, "tokens": 1, "heads": 2, "row": 0, "token": 1, "head": 2}
+_ENDS = {"last row": 0, "last token": 1, "last head": 2}
+_MOST = 200_000
+_MANY = 3_000
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """A call that is to have some features."""
+
+    shape: list[int]
+    dim: int
+    dtype: str | None = None
+    position: int | None = None
+    strided: bool = False
+    strided_positions: bool = False
+
+    def hold(self, atom: Atom, maker: Maker) -> None:
+        """Keep a condition beside the one that is varied."""
+        n = int(atom.value)
+        match atom.feature:
+            case "tokens" | "rows" | "heads":
+                self.shape[_AXES[atom.feature]] = n
+            case "token" | "row" | "head" if atom.op != "<=":
+                axis = _AXES[atom.feature]
+                self.shape[axis] = max(self.shape[axis], n + 2)
+            case "dtype":
+                self.dtype = ("float32", "float64", "float16", "bfloat16")[n]
+            case "dim" if n in maker.dims:
+                self.dim = n
+            case "strided":
+                self.strided = n == 1
+            case "strided positions":
+                self.strided_positions = n == 1
+
+    def vary(self, feature: str, n: int) -> None:
+        """Give a feature a value."""
+        if n > _MANY:
+            self.shape = [1, 1, 1]
+        if feature in ("tokens", "rows", "heads"):
+            self.shape[_AXES[feature]] = n
+        elif feature in _ENDS:
+            self.shape[_ENDS[feature]] = max(n, 1)
+        elif feature in _AXES:
+            self.shape[_AXES[feature]] = max(n + 2, 1)
+        elif feature in ("all places", "place"):
+            self.shape[:2] = [1, max(n, 1)]
+        elif feature in ("distance", "position", "farthest"):
+            self.position = n
+
+
+def with_feature(maker: Maker, feature: str, value: float, where: Where, seed: int) -> list[Given]:
+    """Make calls in which a feature has a value, as far as it can be chosen."""
+    if feature in ("dim", "pair"):
+        return [maker.given((2, 5, 2), "scattered", seed, dim=d) for d in maker.dims[:8]]
+    wanted = _Wanted([2, 5, 2], maker.dims[0])
+    for atom in where.atoms:
+        if atom.feature != feature:
+            wanted.hold(atom, maker)
+    wanted.vary(feature, int(value))
+    size = int(np.prod(wanted.shape))
+    if not 0 < size <= _MOST or abs(wanted.position or 0) > maker.profile.max_position:
+        return []
+    b, s, h = wanted.shape
+    given = maker.given(
+        (b, s, h),
+        "scattered" if wanted.position is None else np.full((b, s), wanted.position),
+        seed,
+        dim=min(maker.dims) if size > _MANY else wanted.dim,
+        dtype=wanted.dtype,
+    )
+    return [replace(given, strided=wanted.strided, strided_positions=wanted.strided_positions)]

@@ -1,0 +1,131 @@
+"""Positions of a row or of the batch, in another order or counted otherwise."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ropespec.conformance.mistakes.given import Array, Given
+
+__all__ = [
+    "Source",
+    "evens_first",
+    "flat",
+    "front_and_back",
+    "going_on",
+    "growing",
+    "of_head",
+    "of_rows",
+    "own",
+    "places",
+    "reshaped",
+    "restarted",
+    "row_of_head",
+    "rows_first",
+    "spread",
+    "without_gaps",
+]
+
+Source = Callable[[Given], Array]
+
+
+def places(given: Given) -> Array:
+    """Return the positions in float64."""
+    return given.positions.astype(np.float64)
+
+
+def spread(values: Array, given: Given) -> Array:
+    """Spread numbers of (B, S), (B, 1), (1, S) or () over (B, S, 1, 1)."""
+    return np.broadcast_to(values, given.positions.shape)[..., None, None].astype(np.float64)
+
+
+def own(g: Given) -> Array:
+    """Return the position of each token."""
+    return spread(places(g), g)
+
+
+def of_rows(pick: Callable[[Array], Array]) -> Source:
+    """Return the positions with their rows rearranged or reduced."""
+
+    def source(g: Given) -> Array:
+        return spread(pick(places(g)), g) if g.positions.size else own(g)
+
+    return source
+
+
+def flat(g: Given) -> Array:
+    """Count tokens through the whole batch."""
+    b, s = g.positions.shape
+    return spread(np.arange(b * s).reshape(b, s), g)
+
+
+def rows_first(g: Given) -> Array:
+    """Count tokens through the batch, rows first."""
+    b, s = g.positions.shape
+    return spread(np.arange(b * s).reshape(s, b).T, g)
+
+
+def reshaped(g: Given) -> Array:
+    """Return positions (B, S) read in the order of (S, B)."""
+    p = places(g)
+    return spread(p.T.reshape(p.shape), g)
+
+
+def of_head(g: Given) -> Array:
+    """Return the position of the token whose place is the index of the head."""
+    p, heads = places(g), np.minimum(np.arange(g.x.shape[2]), g.x.shape[1] - 1)
+    chosen = p[:, heads] if p.shape[1] else np.zeros((len(p), len(heads)))
+    return np.broadcast_to(chosen[:, None, :, None], (*g.x.shape[:3], 1))
+
+
+def row_of_head(g: Given) -> Array:
+    """Return the position at its place in the row whose index is that of the head."""
+    p, rows = places(g), np.minimum(np.arange(g.x.shape[2]), max(g.x.shape[0] - 1, 0))
+    chosen = p[rows] if len(p) else np.zeros((len(rows), p.shape[1]))
+    return np.broadcast_to(chosen.T[None, :, :, None], (*g.x.shape[:3], 1))
+
+
+def restarted(p: Array) -> Array:
+    """Count from zero wherever positions do not go on by one."""
+    out = np.zeros_like(p)
+    for t in range(1, p.shape[1]):
+        goes_on = p[:, t] == p[:, t - 1] + 1
+        out[:, t] = np.where(goes_on, out[:, t - 1] + 1, 0)
+    return out
+
+
+def going_on(p: Array) -> Array:
+    """Count on wherever positions fall back."""
+    out = p.copy()
+    for t in range(1, p.shape[1]):
+        falls = p[:, t] <= p[:, t - 1]
+        out[:, t] = np.where(falls, out[:, t - 1] + 1, p[:, t])
+    return out
+
+
+def growing(p: Array) -> Array:
+    """Count on by one wherever a position is not above all before it."""
+    out = p.copy()
+    for t in range(1, p.shape[1]):
+        out[:, t] = np.maximum(p[:, t], out[:, t - 1] + 1)
+    return out
+
+
+def without_gaps(p: Array) -> Array:
+    """Begin at the first position and go on by one wherever positions rise."""
+    out = p.copy()
+    for t in range(1, p.shape[1]):
+        out[:, t] = np.where(p[:, t] > p[:, t - 1], out[:, t - 1] + 1, p[:, t])
+    return out
+
+
+def evens_first(p: Array) -> Array:
+    """Put what stands at even places first."""
+    return np.concatenate([p[:, 0::2], p[:, 1::2]], axis=1)
+
+
+def front_and_back(p: Array) -> Array:
+    """Take places in turn from the front and the back."""
+    n = p.shape[1] // 2
+    out = p.copy()
+    out[:, 0 : 2 * n : 2], out[:, 1 : 2 * n : 2] = p[:, :n], p[:, ::-1][:, :n]
+    return out

@@ -1,0 +1,232 @@
+"""Which components are rotated together and where they are written, and how many are."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import Pairs, claimed_pairs, ladder
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.given import Array, Given
+
+__all__ = ["PAIRINGS"]
+
+
+def _split(first: Array, second: Array) -> Pairs:
+    return Pairs(first, second, first, second)
+
+
+def _interleaved(n: int, start: int = 0) -> Pairs:
+    return _split(start + 2 * np.arange(n), start + 2 * np.arange(n) + 1)
+
+
+def _half(n: int, start: int = 0) -> Pairs:
+    return _split(start + np.arange(n), start + n + np.arange(n))
+
+
+def _way(g: Given, n: int, start: int = 0) -> Pairs:
+    return _interleaved(n, start) if g.interleaved else _half(n, start)
+
+
+def _other(g: Given) -> Pairs:
+    n = g.turning // 2
+    return _half(n) if g.interleaved else _interleaved(n)
+
+
+def _always_half(g: Given) -> Pairs:
+    return _half(g.turning // 2)
+
+
+def _always_interleaved(g: Given) -> Pairs:
+    return _interleaved(g.turning // 2)
+
+
+def _half_of_head(g: Given) -> Pairs:
+    n, half = g.turning // 2, g.x.shape[-1] // 2
+    return _split(np.arange(n), half + np.arange(n))
+
+
+def _mirrored(g: Given) -> Pairs:
+    n = g.turning // 2
+    return _split(np.arange(n), 2 * n - 1 - np.arange(n))
+
+
+def _written(
+    read: Callable[[Given], Pairs], write: Callable[[int], Pairs]
+) -> Callable[[Given], Pairs]:
+    def pairs(g: Given) -> Pairs:
+        r, w = read(g), write(g.turning // 2)
+        return Pairs(r.first, r.second, w.first, w.second)
+
+    return pairs
+
+
+def _exchanged(g: Given) -> Pairs:
+    r = claimed_pairs(g)
+    return Pairs(r.first, r.second, r.second, r.first)
+
+
+def _exchanged_in(g: Given) -> Pairs:
+    r = claimed_pairs(g)
+    return Pairs(r.second, r.first, r.second, r.first)
+
+
+def _last(g: Given) -> Pairs:
+    return _way(g, g.turning // 2, g.x.shape[-1] - g.turning)
+
+
+def _whole(g: Given) -> Pairs:
+    return _way(g, g.x.shape[-1] // 2)
+
+
+def _as_wide(make: Callable[[Given], int]) -> dict[str, object]:
+    """Return the stages for another number of components that turn."""
+
+    def pairs(g: Given) -> Pairs:
+        return _way(g, min(make(g), g.x.shape[-1]) // 2)
+
+    def theta(g: Given) -> Array:
+        r = min(make(g), g.x.shape[-1])
+        return np.asarray(g.base ** (-np.arange(0, r, 2) / r))
+
+    return {"pairing": pairs, "frequency": theta}
+
+
+def _power_of_two(g: Given) -> int:
+    return 1 << max(g.turning - 1, 1).bit_length()
+
+
+def _padded(g: Given) -> Array:
+    r = min(_power_of_two(g), g.x.shape[-1])
+    return np.asarray(g.base ** (-np.arange(0, r, 2) / g.turning))
+
+
+def _beside(g: Given) -> Pairs:
+    """Return the claimed pairs, and pairs of the same kind among the lanes that pad them."""
+    own, extra = claimed_pairs(g), (min(_power_of_two(g), g.x.shape[-1]) - g.turning) // 2
+    more = _way(g, extra, g.turning)
+    first, second = (
+        np.concatenate(both) for both in ((own.first, more.first), (own.second, more.second))
+    )
+    return Pairs(first, second, first, second)
+
+
+PAIRINGS: tuple[Choice, ...] = (
+    Choice("L1", "pairing", "the pairs are those of the other layout", {"pairing": _other}),
+    Choice(
+        "L6", "pairing", "the pairs are halves whatever is asked for", {"pairing": _always_half}
+    ),
+    Choice(
+        "L6",
+        "pairing",
+        "the pairs are neighbours whatever is asked for",
+        {"pairing": _always_interleaved},
+    ),
+    Choice("R1", "pairing", "the partner is half of head_dim away", {"pairing": _half_of_head}),
+    Choice(
+        "mirrored pairs",
+        "pairing",
+        "component j turns with the one as far from the end",
+        {"pairing": _mirrored},
+    ),
+    Choice(
+        "L3",
+        "pairing",
+        "what was turned is written in two halves",
+        {"pairing": _written(claimed_pairs, _half)},
+    ),
+    Choice(
+        "L3",
+        "pairing",
+        "what was turned is written in neighbours",
+        {"pairing": _written(claimed_pairs, _interleaved)},
+    ),
+    Choice(
+        "L3",
+        "pairing",
+        "pairs of the other layout are turned, and written in the claimed one",
+        {
+            "pairing": lambda g: Pairs(
+                _other(g).first, _other(g).second, claimed_pairs(g).first, claimed_pairs(g).second
+            )
+        },
+    ),
+    Choice(
+        "pairs in another order",
+        "pairing",
+        "the halves change places after turning",
+        {"pairing": _exchanged},
+    ),
+    Choice(
+        "S1",
+        "pairing",
+        "the members change places before and after turning",
+        {"pairing": _exchanged_in},
+    ),
+    Choice("R9", "pairing", "the last components turn", {"pairing": _last}),
+    Choice("R2", "pairing", "the whole head turns", _as_wide(lambda g: g.x.shape[-1])),
+    Choice(
+        "R2",
+        "pairing",
+        "the whole head turns by frequencies of rotary_dim",
+        {
+            "pairing": _whole,
+            "frequency": lambda g: np.asarray(
+                g.base ** (-2 * np.arange(g.x.shape[-1] // 2) / g.turning)
+            ),
+        },
+    ),
+    Choice(
+        "R3",
+        "pairing",
+        "half of what should turn does",
+        _as_wide(lambda g: max(g.turning // 4 * 2, 2)),
+    ),
+    Choice(
+        "R3",
+        "pairing",
+        "half of what should turn does, by the frequencies of all",
+        {
+            "pairing": lambda g: _way(g, g.turning // 4),
+            "frequency": lambda g: ladder(g)[: g.turning // 4],
+        },
+    ),
+    Choice(
+        "R3",
+        "pairing",
+        "rotary_dim over head_dim is applied twice",
+        _as_wide(lambda g: max(g.turning * g.turning // g.x.shape[-1] // 2 * 2, 2)),
+    ),
+    Choice(
+        "R6",
+        "pairing",
+        "the width is rounded up to a power of two and turns",
+        _as_wide(_power_of_two),
+    ),
+    Choice(
+        "R6",
+        "pairing",
+        "lanes up to the next power of two turn as well, and the partner is as far",
+        {
+            "pairing": lambda g: _way(g, min(_power_of_two(g), g.x.shape[-1]) // 2),
+            "frequency": _padded,
+        },
+    ),
+    Choice(
+        "R6",
+        "pairing",
+        "the components up to the next power of two turn among themselves as well",
+        {"pairing": _beside, "frequency": _padded},
+    ),
+    Choice(
+        "R1",
+        "pairing and frequency",
+        "the partner is half of head_dim away and the exponent follows head_dim",
+        {
+            "pairing": _half_of_head,
+            "frequency": lambda g: np.asarray(
+                g.base ** (-np.arange(0, g.turning, 2) / g.x.shape[-1])
+            ),
+        },
+    ),
+)
+"""What else is rotated together, or written elsewhere."""

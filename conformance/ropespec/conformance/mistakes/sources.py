@@ -1,0 +1,216 @@
+"""Where the position of a token may come from."""
+
+import numpy as np
+
+from ropespec.conformance.mistakes.orders import (
+    Source,
+    evens_first,
+    flat,
+    front_and_back,
+    going_on,
+    growing,
+    of_head,
+    of_rows,
+    own,
+    places,
+    reshaped,
+    restarted,
+    row_of_head,
+    rows_first,
+    spread,
+    without_gaps,
+)
+
+__all__ = ["SOURCES"]
+
+SOURCES: dict[str, tuple[str, str, Source]] = {
+    # word: (key of the mistake if it stands alone, what it is, where it comes from)
+    "own": ("", "its own position", own),
+    "zero": ("position 0 for all", "0", lambda g: 0 * own(g)),
+    "counted": (
+        "P1",
+        "its place in the sequence, counted from 0",
+        lambda g: spread(np.arange(g.x.shape[1]), g),
+    ),
+    "from the first": (
+        "counted from the first position",
+        "the first position of its row plus its place",
+        lambda g: spread(places(g)[:, :1] + np.arange(g.x.shape[1]), g),
+    ),
+    "from the last": (
+        "counted from the last position",
+        "the last position of its row, counted back by its distance from the end",
+        lambda g: spread(places(g)[:, -1:] + np.arange(g.x.shape[1]) - g.x.shape[1] + 1, g),
+    ),
+    "from row 0": (
+        "B5",
+        "the first position of row 0 plus its place",
+        lambda g: spread(places(g)[:1, :1] + np.arange(g.x.shape[1]), g) if g.x.size else own(g),
+    ),
+    "first": ("P4", "the first position of its row", lambda g: spread(places(g)[:, :1], g)),
+    "last": ("P4", "the last position of its row", lambda g: spread(places(g)[:, -1:], g)),
+    "row 0": ("B5", "the position at its place in row 0", of_rows(lambda p: p[:1])),
+    "last row": ("B5", "the position at its place in the last row", of_rows(lambda p: p[-1:])),
+    "first of all": ("P4", "the first position of row 0", of_rows(lambda p: p[:1, :1])),
+    "last of all": ("P4", "the last position of the last row", of_rows(lambda p: p[-1:, -1:])),
+    "last of row 0": ("P4", "the last position of row 0", of_rows(lambda p: p[:1, -1:])),
+    "largest": (
+        "P6",
+        "the largest position at its place in any row",
+        of_rows(lambda p: p.max(0, keepdims=True)),
+    ),
+    "largest, 0 at least": (
+        "P6",
+        "the largest position at its place in any row, and 0 at least",
+        of_rows(lambda p: p.max(0, keepdims=True, initial=0)),
+    ),
+    "smallest": (
+        "P6",
+        "the smallest position at its place in any row",
+        of_rows(lambda p: p.min(0, keepdims=True)),
+    ),
+    "mean": (
+        "P6",
+        "the mean of the positions at its place in all rows",
+        of_rows(lambda p: p.mean(0, keepdims=True)),
+    ),
+    "largest of its row": (
+        "P4",
+        "the largest position of its row",
+        of_rows(lambda p: p.max(1, keepdims=True)),
+    ),
+    "smallest of its row": (
+        "P4",
+        "the smallest position of its row",
+        of_rows(lambda p: p.min(1, keepdims=True)),
+    ),
+    "largest of all": (
+        "P4",
+        "the largest position of the call",
+        of_rows(lambda p: np.full((1, 1), p.max())),
+    ),
+    "smallest of all": (
+        "P4",
+        "the smallest position of the call",
+        of_rows(lambda p: np.full((1, 1), p.min())),
+    ),
+    "token before": (
+        "rotated by the position of another",
+        "the position of the token before, that of the first for the first",
+        of_rows(lambda p: np.concatenate([p[:, :1], p[:, :-1]], 1)),
+    ),
+    "token before, round": (
+        "rotated by the position of another",
+        "the position of the token before, that of the last for the first",
+        of_rows(lambda p: np.roll(p, 1, axis=1)),
+    ),
+    "token after": (
+        "rotated by the position of another",
+        "the position of the token after, that of the last for the last",
+        of_rows(lambda p: np.concatenate([p[:, 1:], p[:, -1:]], 1)),
+    ),
+    "token after, round": (
+        "rotated by the position of another",
+        "the position of the token after, that of the first for the last",
+        of_rows(lambda p: np.roll(p, -1, axis=1)),
+    ),
+    "row before": (
+        "rotated by the position of another",
+        "the position at its place in the row before",
+        of_rows(lambda p: np.concatenate([p[:1], p[:-1]])),
+    ),
+    "row before, round": (
+        "rotated by the position of another",
+        "the position at its place in the row before, of the last row for the first",
+        of_rows(lambda p: np.roll(p, 1, axis=0)),
+    ),
+    "row after": (
+        "rotated by the position of another",
+        "the position at its place in the row after",
+        of_rows(lambda p: np.concatenate([p[1:], p[-1:]])),
+    ),
+    "row after, round": (
+        "rotated by the position of another",
+        "the position at its place in the row after, of row 0 for the last",
+        of_rows(lambda p: np.roll(p, -1, axis=0)),
+    ),
+    "rows reversed": (
+        "rotated by the position of another",
+        "the position at its place, the rows counted from the last",
+        of_rows(lambda p: p[::-1]),
+    ),
+    "reversed": (
+        "rotated by the position of another",
+        "the positions of its row from the last to the first",
+        of_rows(lambda p: p[:, ::-1]),
+    ),
+    "sorted": (
+        "rotated by the position of another",
+        "the positions of its row in increasing order",
+        of_rows(lambda p: np.sort(p, axis=1)),
+    ),
+    "evens first": (
+        "positions not reordered",
+        "the positions of its row, those at even places first",
+        of_rows(evens_first),
+    ),
+    "zigzag": (
+        "positions not reordered",
+        "the positions of its row in turn from the front and the back",
+        of_rows(front_and_back),
+    ),
+    "reshaped": (
+        "rotated by the position of another",
+        "positions of (sequence, batch) read as (batch, sequence)",
+        reshaped,
+    ),
+    "head": ("X1", "the index of its head", lambda g: g.index(2)),
+    "by head": ("X1", "the position of the token whose place is the index of the head", of_head),
+    "row by head": ("X1", "the position at its place in the row of the head", row_of_head),
+    "row": ("X1", "the index of its row", lambda g: g.index(0)),
+    "flat": ("X1", "its place counted through the whole batch", flat),
+    "flat, rows first": (
+        "X1",
+        "its place counted through the batch, rows first",
+        rows_first,
+    ),
+    "restarted": (
+        "positions restart",
+        "counted from 0 wherever positions do not go on by one",
+        of_rows(restarted),
+    ),
+    "going on": (
+        "B2",
+        "counted on wherever positions fall back",
+        of_rows(going_on),
+    ),
+    "growing": (
+        "B2",
+        "counted on by one wherever a position is not above those before",
+        of_rows(growing),
+    ),
+    "without gaps": (
+        "gaps closed",
+        "counted on by one wherever positions rise",
+        of_rows(without_gaps),
+    ),
+    "distance from the end": (
+        "counted from the end",
+        "its distance from the end of the sequence",
+        lambda g: spread(g.x.shape[1] - 1 - np.arange(g.x.shape[1]), g),
+    ),
+    "length": ("", "the length of the sequence", lambda g: spread(np.array(g.x.shape[1]), g)),
+    "rows": ("", "the number of rows", lambda g: spread(np.array(g.x.shape[0]), g)),
+    "heads": ("", "the number of heads", lambda g: spread(np.array(g.x.shape[2]), g)),
+    "size": (
+        "sign of positions lost",
+        "the absolute value of its position",
+        lambda g: np.abs(own(g)),
+    ),
+    "rank": (
+        "positions replaced by their rank",
+        "the rank of its position in its row",
+        of_rows(lambda p: np.argsort(np.argsort(p, 1), 1).astype(np.float64)),
+    ),
+}
+"""Where the position of a token may come from, by a word for each."""

@@ -1,0 +1,195 @@
+# ruff: noqa: ARG005  # a stage is given what any choice for it may need
+"""What is done to x before, to the tail, and to the result."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.rounding import rounded
+
+__all__ = ["STORES", "clipped_at", "everything_times", "tail_times"]
+
+
+def _zeroed(g: Given, x: Array) -> Array:
+    y = x.copy()
+    y[..., g.turning :] = 0.0
+    return y
+
+
+def _tail_of_token(step: int, axis: int) -> Callable[[Given, Array], Array]:
+    def tail(g: Given, x: Array) -> Array:
+        y = x.copy()
+        y[..., g.turning :] = np.roll(x[..., g.turning :], step, axis=axis)
+        return y
+
+    return tail
+
+
+def _tail_rounded(kind: str) -> Callable[[Given, Array], Array]:
+    def tail(g: Given, x: Array) -> Array:
+        y = x.copy()
+        y[..., g.turning :] = rounded(x[..., g.turning :], kind)
+        return y
+
+    return tail
+
+
+def _tail_reversed(g: Given, x: Array) -> Array:
+    y = x.copy()
+    y[..., g.turning :] = x[..., g.turning :][..., ::-1]
+    return y
+
+
+def _heads_as_one(g: Given) -> Given:
+    return replace(g, x=g.x.reshape(*g.x.shape[:2], 1, -1), rotary_dim=None)
+
+
+def _in_front(g: Given, y: Array) -> Array:
+    return np.concatenate([y[..., g.turning :], y[..., : g.turning]], axis=-1)
+
+
+def _clipped(limit: float) -> Callable[[Given, Array], Array]:
+    return lambda g, y: np.clip(y, -limit, limit)
+
+
+def _normalised(g: Given, y: Array) -> Array:
+    del g
+    length = np.linalg.norm(y, axis=-1, keepdims=True)
+    return np.asarray(y / np.where(length == 0, 1, length))
+
+
+STORES: tuple[Choice, ...] = (
+    Choice("R9", "tail", "the tail is zero", {"tail": _zeroed}),
+    Choice(
+        "made of another token",
+        "tail",
+        "the tail is that of the token before",
+        {"tail": _tail_of_token(1, 1)},
+    ),
+    Choice(
+        "made of another token",
+        "tail",
+        "the tail is that of the token after",
+        {"tail": _tail_of_token(-1, 1)},
+    ),
+    Choice(
+        "made of another token",
+        "tail",
+        "the tail is that of the head before",
+        {"tail": _tail_of_token(1, 2)},
+    ),
+    Choice(
+        "made of another token",
+        "tail",
+        "the tail is that of the row before",
+        {"tail": _tail_of_token(1, 0)},
+    ),
+    Choice(
+        "tail rounded",
+        "tail",
+        "the tail is rounded to bfloat16",
+        {"tail": _tail_rounded("bfloat16")},
+    ),
+    Choice(
+        "tail rounded", "tail", "the tail is rounded to float16", {"tail": _tail_rounded("float16")}
+    ),
+    Choice("tail reversed", "tail", "the tail is in reverse order", {"tail": _tail_reversed}),
+    Choice("R9", "store", "the tail is moved to the front", {"store": _in_front}),
+    Choice(
+        "pairs in another order",
+        "store",
+        "components come back in reverse order",
+        {"store": lambda g, y: y[..., ::-1]},
+    ),
+    Choice(
+        "pairs in another order",
+        "store",
+        "the halves of the head change places",
+        {"store": lambda g, y: np.roll(y, y.shape[-1] // 2, -1)},
+    ),
+    Choice("x normalised", "store", "the result is divided by its length", {"store": _normalised}),
+    Choice(
+        "tokens reversed",
+        "store",
+        "the tokens come back in reverse order",
+        {"store": lambda g, y: y[:, ::-1]},
+    ),
+    Choice(
+        "made of another token",
+        "store",
+        "each token is that of the token before",
+        {"store": lambda g, y: np.roll(y, 1, 1)},
+    ),
+    Choice(
+        "heads mixed up",
+        "store",
+        "the heads come back in reverse order",
+        {"store": lambda g, y: y[:, :, ::-1]},
+    ),
+    Choice(
+        "heads mixed up",
+        "store",
+        "each head is that of the head before",
+        {"store": lambda g, y: np.roll(y, 1, 2)},
+    ),
+    Choice(
+        "heads mixed up",
+        "store",
+        "the result of (H, S) is read as (S, H)",
+        {"store": lambda g, y: y.transpose(0, 2, 1, 3).reshape(y.shape)},
+    ),
+    Choice(
+        "heads mixed up",
+        "store",
+        "all heads are the first",
+        {"store": lambda g, y: np.broadcast_to(y[:, :, :1], y.shape).copy()},
+    ),
+    Choice(
+        "rows mixed up",
+        "store",
+        "all rows are row 0",
+        {"store": lambda g, y: np.broadcast_to(y[:1], y.shape).copy()},
+    ),
+    Choice("zeroed", "store", "the result is zero", {"store": lambda g, y: np.zeros_like(y)}),
+    Choice(
+        "not a number",
+        "store",
+        "the result is not a number",
+        {"store": lambda g, y: np.full_like(y, np.nan)},
+    ),
+    Choice("X3", "call", "heads are turned as one long vector", {"call": _heads_as_one}),
+)
+"""What else is done to x before and to y after."""
+
+
+def everything_times(gain: float) -> Choice:
+    """Return the whole result times a factor."""
+    return Choice(
+        "K13",
+        "store",
+        f"the whole result carries a factor of {gain:.6g}",
+        {"store": lambda g, y: gain * y},
+        2.1,
+    )
+
+
+def tail_times(factor: float) -> Choice:
+    """Return the tail times a factor."""
+
+    def tail(g: Given, x: Array) -> Array:
+        y = x.copy()
+        y[..., g.turning :] *= factor
+        return y
+
+    return Choice(
+        "tail scaled", "tail", f"the tail is multiplied by {factor:.6g}", {"tail": tail}, 2.0
+    )
+
+
+def clipped_at(limit: float) -> Choice:
+    """Return the result cut at a size."""
+    what = f"the result is clipped at {limit:g}"
+    return Choice("large components clipped", "store", what, {"store": _clipped(limit)}, 2.0)

@@ -1,0 +1,216 @@
+# ruff: noqa: ARG005  # a stage is given what any choice for it may need
+"""Cosines and sines of an angle, and the angle itself."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import ladder, own_position
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.rounding import rounded
+
+__all__ = ["TABLES", "fast_sine", "gained"]
+
+
+def _repeated(g: Given, angle: Array) -> tuple[Array, Array]:
+    """Return each angle twice in place where the layout lists them one after the other."""
+    del g
+    n = angle.shape[-1]
+    return angle[..., np.arange(n) // 2], angle[..., np.arange(n, 2 * n) // 2]
+
+
+def _tiled(g: Given, angle: Array) -> tuple[Array, Array]:
+    del g
+    n = angle.shape[-1]
+    return angle[..., 2 * np.arange(n) % n], angle[..., (2 * np.arange(n) + 1) % n]
+
+
+def _mixed(which: Callable[[Given, Array], tuple[Array, Array]]) -> dict[str, object]:
+    """Return the stages in which the two members of a pair have different angles."""
+
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        one, two = which(g, angle)
+        return np.stack([np.cos(one), np.cos(two)]), np.stack([np.sin(one), np.sin(two)])
+
+    def product(a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Array]:
+        return a * c[0] - b * s[0], b * c[1] + a * s[1]
+
+    return {"table": table, "product": product}
+
+
+def _other_layout(g: Given, angle: Array) -> tuple[Array, Array]:
+    return _tiled(g, angle) if g.interleaved else _repeated(g, angle)
+
+
+def _own_angle(change: Callable[[Given], dict[str, Array]]) -> dict[str, object]:
+    """Return a table whose cosines and sines come of different angles."""
+
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        del angle
+        made = change(g)
+        return np.cos(made["cos"]), np.sin(made["sin"])
+
+    return {"table": table}
+
+
+def _of_base(cos: float, sin: float) -> dict[str, object]:
+    """Return a table of two bases; 0 for the one asked for."""
+
+    def make(g: Given) -> dict[str, Array]:
+        p, exponent = own_position(g), -np.arange(0, g.turning, 2) / g.turning
+        return {"cos": p * (cos or g.base) ** exponent, "sin": p * (sin or g.base) ** exponent}
+
+    return _own_angle(make)
+
+
+def _late(cos: int, sin: int) -> dict[str, object]:
+    def make(g: Given) -> dict[str, Array]:
+        p, theta = own_position(g), ladder(g)
+        return {"cos": (p + cos) * theta, "sin": (p + sin) * theta}
+
+    return _own_angle(make)
+
+
+def _in_steps(cosines: int, sines: int) -> dict[str, object]:
+    """Return a table whose entries are multiples of 1/n; 0 for those that are not."""
+
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        del g
+        c, s = np.cos(angle), np.sin(angle)
+        return (
+            np.round(c * cosines) / cosines if cosines else c,
+            np.round(s * sines) / sines if sines else s,
+        )
+
+    return {"table": table}
+
+
+_APART = "cos and sin of different angles"
+_BASES_APART = tuple(
+    Choice(
+        "cos and sin of different angles",
+        "table",
+        f"{word} are those of the base {base:g}",
+        made,
+        2.0,
+    )
+    for base in (100.0, 1000.0, 5000.0, 10000.0, 50000.0, 100000.0, 500000.0, 1e6)
+    for word, made in (("sines", _of_base(0.0, base)), ("cosines", _of_base(base, 0.0)))
+)
+_STEPS = tuple(
+    Choice("coarse table", "table", f"{word} come in steps of 1/{n}", made, 2.0)
+    for n in (7, 15, 63, 64, 100, 127, 128, 255, 256, 1000, 1024, 32767, 32768)
+    for word, made in (
+        ("cosines and sines", _in_steps(n, n)),
+        ("sines", _in_steps(0, n)),
+        ("cosines", _in_steps(n, 0)),
+    )
+)
+
+TABLES: tuple[Choice, ...] = (
+    Choice("L2", "table", "the table repeats angles in the other layout", _mixed(_other_layout)),
+    Choice("L2", "table", "the table repeats each angle in place", _mixed(_repeated)),
+    Choice(
+        "cos and sin of different angles",
+        "table",
+        "sines are those of the position before",
+        _late(0, -1),
+        1.5,
+    ),
+    Choice(
+        "cos and sin of different angles",
+        "table",
+        "sines are those of the position after",
+        _late(0, 1),
+        1.5,
+    ),
+    Choice(
+        "cos and sin of different angles",
+        "table",
+        "cosines are those of the position before",
+        _late(-1, 0),
+        1.5,
+    ),
+    Choice(
+        "cos and sin of different angles",
+        "table",
+        "cosines are those of the position after",
+        _late(1, 0),
+        1.5,
+    ),
+    *_BASES_APART,
+    *_STEPS,
+    Choice(
+        "D4",
+        "table",
+        "cos and sin are cut to bfloat16",
+        {"table": lambda g, a: (rounded(np.cos(a), "cut"), rounded(np.sin(a), "cut"))},
+        1.5,
+    ),
+    Choice(
+        "sign of sines lost",
+        "table",
+        "sines lose their sign",
+        {"table": lambda g, a: (np.cos(a), np.abs(np.sin(a)))},
+        1.5,
+    ),
+    Choice(
+        "table not reduced",
+        "table",
+        "cosines are 1 - a^2/2 and sines are a",
+        {"table": lambda g, a: (1 - a * a / 2, a)},
+        1.5,
+    ),
+    Choice(
+        "angle in degrees",
+        "angle",
+        "the angle is taken for degrees",
+        {"angle": lambda g, p, t: np.deg2rad(p * t)},
+        1.2,
+    ),
+    Choice(
+        "angle in degrees",
+        "angle",
+        "the angle is turned into degrees",
+        {"angle": lambda g, p, t: np.rad2deg(p * t)},
+        1.2,
+    ),
+    Choice(
+        "angle in turns",
+        "angle",
+        "the angle is taken for whole turns",
+        {"angle": lambda g, p, t: 2 * np.pi * p * t},
+        1.2,
+    ),
+    Choice(
+        "positions in whole steps",
+        "angle",
+        "the angle is rounded down to whole radians",
+        {"angle": lambda g, p, t: np.floor(p * t)},
+        1.5,
+    ),
+)
+"""What else stands in the table."""
+
+
+def gained(gain: float) -> Choice:
+    """Return cos and sin times a factor."""
+    return Choice(
+        "K13",
+        "table",
+        f"cos and sin carry a factor of {gain:.6g}",
+        {"table": lambda g, a: (gain * np.cos(a), gain * np.sin(a))},
+        2.0,
+    )
+
+
+def fast_sine(turn: float) -> Choice:
+    """Return angles whose whole turns were taken off with a rounded 2 pi."""
+    return Choice(
+        "D8",
+        "angle",
+        f"whole turns are taken off as {turn:.10g} each",
+        {"angle": lambda g, p, t: np.fmod(p * t, turn)},
+        2.0,
+    )

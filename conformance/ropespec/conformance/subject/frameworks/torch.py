@@ -1,0 +1,191 @@
+"""Tensors of torch, and its transforms: torch.func, torch.compile, autograd twice."""
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ropespec.conformance.frameworks.torch import FRAMEWORK
+from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible
+from ropespec.conformance.subject.frameworks.base import Array, Arrays, Function, Memory, Request
+
+__all__ = ["ARRAYS"]
+
+_NO_WAY = "autograd finds no way from the result back to x"
+
+
+class _Torch(Arrays):
+    about = FRAMEWORK
+
+    def __init__(self, device: str | None) -> None:
+        self._device = None if device is None else torch.device(device)
+        self.device = str(torch.empty(0, device=self._device).device)
+        self._compiled: dict[object, Callable[..., Any]] = {}
+
+    @staticmethod
+    def host(array: Tensor) -> np.ndarray:
+        host = array.detach().cpu().resolve_conj().resolve_neg()
+        if host.dtype is torch.bfloat16:
+            import ml_dtypes  # noqa: PLC0415  # only bfloat16 needs it
+
+            bits: np.ndarray = host.view(torch.int16).numpy()
+            return bits.view(ml_dtypes.bfloat16)
+        try:
+            found: np.ndarray = host.numpy()
+        except TypeError:
+            found = host.to(torch.float64).numpy()
+        return found
+
+    @staticmethod
+    def unlike(array: Tensor) -> str:
+        return "" if array.layout is torch.strided else f"it is not dense ({array.layout})"
+
+    @staticmethod
+    def where(array: Tensor) -> str:
+        return str(array.device)
+
+    @staticmethod
+    def memory(array: Tensor) -> Memory | None:
+        try:
+            storage = array.untyped_storage()
+            start, size = storage.data_ptr(), storage.nbytes()
+        except (RuntimeError, NotImplementedError):
+            return None
+        return (str(array.device), start, start + size) if size and array.numel() else None
+
+    @staticmethod
+    def place(array: Tensor) -> tuple[Any, ...] | None:
+        return (array.data_ptr(), tuple(array.shape), array.stride(), array.dtype)
+
+    def array(self, values: np.ndarray) -> Tensor:
+        if values.dtype.name == "bfloat16":
+            made = torch.from_numpy(values.view(np.int16)).view(torch.bfloat16)
+        else:
+            made = torch.from_numpy(values)
+        return made if self._device is None else made.to(self._device)
+
+    def repeated(self, buffer: Tensor, shape: Sequence[int]) -> Tensor:
+        return buffer.expand(*shape)
+
+    def finish(self, result: Array) -> None:
+        del result
+        if self.device.startswith("cuda"):
+            torch.cuda.synchronize()
+
+    def gradient(self, function: Function, x: Tensor, cotangent: Tensor) -> Tensor:
+        leaf = x.detach().requires_grad_()
+        y = function(leaf)
+        if not isinstance(y, Tensor):
+            raise NotDifferentiable(f"the result is no tensor but {type(y).__name__}")
+        if not y.requires_grad:
+            raise NotDifferentiable(_NO_WAY)
+        # All the way back, as in training: a graph that was kept from an earlier call raises.
+        torch.autograd.backward(y, cotangent.to(y.dtype))
+        if leaf.grad is None:
+            raise NotDifferentiable(_NO_WAY)
+        return leaf.grad
+
+    # Transforms
+
+    def jvp(self, request: Request) -> Sequence[Tensor]:
+        found: Sequence[Tensor] = torch.func.jvp(
+            request.of_x, (request.given[0],), (request.extra[0],)
+        )
+        return found
+
+    def second(self, request: Request) -> Sequence[Tensor]:
+        x, c, u = (_leaf(item) for item in (request.given[0], *request.extra))
+        y = _attached(request.of_x(x))
+        (back,) = torch.autograd.grad(y, x, c.to(y.dtype), create_graph=True)
+        if not back.requires_grad:
+            return torch.zeros_like(c), torch.zeros_like(x)
+        # Through the whole graph: a backward that may be used once raises at its own node.
+        torch.autograd.backward(back, u.detach())
+        return _zeros_for((c.grad, x.grad), (c, x))
+
+    def vmap(self, request: Request) -> Tensor:
+        mapped: Tensor = torch.func.vmap(request.of, in_dims=request.axes)(*request.given)
+        return mapped
+
+    def compiled(self, request: Request) -> Sequence[Tensor]:
+        if request.function not in self._compiled:
+            # Nothing here is fast or slow: only that the traced function gives the same numbers.
+            self._compiled[request.function] = torch.compile(
+                request.function, backend="aot_eager", dynamic=False
+            )
+        run = functools.partial(self._compiled[request.function], **request.named)
+        x, rest = _leaf(request.given[0]), request.given[1:]
+        try:
+            y = run(*request.given)
+            again = run(x, *rest) if request.extra else None
+        finally:
+            _tidy()
+        if not (isinstance(again, Tensor) and again.requires_grad):
+            return (y,)
+        (back,) = torch.autograd.grad(again, x, request.extra[0].to(again.dtype))
+        return y, back
+
+    def constants(self, request: Request) -> Sequence[Tensor]:
+        leaves = [_leaf(item) if item.is_floating_point() else item for item in request.given]
+        y = _attached(request.of(*leaves))
+        sought = [item for item in leaves[1:] if item.requires_grad]
+        found = torch.autograd.grad(
+            y, [leaves[0], *sought], request.extra[0].to(y.dtype), allow_unused=True
+        )
+        return _zeros_for(found[1:], sought)
+
+    def two_calls(self, request: Request) -> Sequence[Tensor]:
+        c, d, n = request.extra
+        x = _leaf(request.given[0])
+        first = _attached(request.of_x(x))
+        second = _attached(request.of(x, n, *request.given[2:]))
+        torch.autograd.backward([first, second], [c.to(first.dtype), d.to(second.dtype)])
+        return _zeros_for([x.grad], [x])
+
+    def unrecorded(self, request: Request) -> Tensor:
+        with torch.no_grad():
+            y: Tensor = request.of(*request.given)
+            return y
+
+    def into(self, request: Request) -> Sequence[Tensor]:
+        found = []
+        for make in (lambda x: x * 1, torch.relu):
+            x = _leaf(request.given[0])
+            inner = make(x)
+            y = request.function(inner, *request.given[1:], **request.named, out=inner)
+            torch.autograd.backward(_attached(y), request.extra[0].to(y.dtype))
+            found.append(x.grad if x.grad is not None else torch.zeros_like(x))
+        return found
+
+
+def _tidy() -> None:
+    """Remove the folder for code that torch makes even for a backend that generates none."""
+    made = Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR", ""))
+    if made.name.startswith("torchinductor_"):
+        with contextlib.suppress(OSError):  # something lies in it
+            made.rmdir()
+
+
+def _leaf(x: Tensor) -> Tensor:
+    return x.detach().clone().requires_grad_()
+
+
+def _attached(y: object) -> Tensor:
+    if not isinstance(y, Tensor) or not y.requires_grad:
+        raise NotPossible(_NO_WAY)
+    return y
+
+
+def _zeros_for(found: Sequence[Tensor | None], of: Sequence[Tensor]) -> Sequence[Tensor]:
+    return [
+        torch.zeros_like(one) if item is None else item for item, one in zip(found, of, strict=True)
+    ]
+
+
+ARRAYS = _Torch
