@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,9 @@ AHEAD = 3
 
 CONNECT = 10.0
 """Seconds in which a scheduler must answer."""
+
+
+_ABSENT = "certify runs on Dask, which is not installed: pip install 'ropespec[certify]'"
 
 
 class SchedulerUnusable(Exception):  # noqa: N818  # named for what is said of it
@@ -50,9 +53,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator["Client"]:
     try:
         from distributed import Client, LocalCluster  # noqa: PLC0415  # an extra
     except ImportError:
-        raise SchedulerUnusable(
-            "certify runs on Dask, which is not installed: pip install 'ropespec[certify]'"
-        ) from None
+        raise SchedulerUnusable(_ABSENT) from None
     if scheduler is None:
         with _uninterrupted():
             own = LocalCluster(
@@ -95,10 +96,8 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def work(
-    client: "Client", plan: Plan, blocks: Iterable[Block], take: Callable[[Found], None]
-) -> None:
-    """Have blocks judged, and take what was found as it comes.
+def work(client: "Client", plan: Plan, blocks: Iterable[Block]) -> Iterator[Found]:
+    """Have blocks judged, and yield what was found as it comes.
 
     Parameters
     ----------
@@ -108,8 +107,6 @@ def work(
         What the blocks are of.
     blocks : iterable of Block
         Those that are left; few of them are under way at a time.
-    take : callable
-        Called with each result, in the order in which they come.
     """
     from distributed import as_completed  # noqa: PLC0415  # an extra
 
@@ -127,6 +124,6 @@ def work(
     first = [future for _ in range(at_once) if (future := next_future()) is not None]
     under_way = as_completed(first)
     for done in under_way:
-        take(done.result())
+        yield done.result()
         if (future := next_future()) is not None:
             under_way.add(future)

@@ -40,8 +40,6 @@ class Certificate:
         What was to be proved.
     tallies : tuple of Tally
         What was found of each setting.
-    machine : str
-        Where the judge ran.
     workers : int
         How many there were at the end.
     seconds : float
@@ -52,10 +50,14 @@ class Certificate:
 
     plan: Plan
     tallies: tuple[Tally, ...]
-    machine: str
     workers: int
     seconds: float
     done_before: int
+
+    @property
+    def machine(self) -> str:
+        """Where the judge runs."""
+        return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
 
     @property
     def holds(self) -> bool:
@@ -111,12 +113,12 @@ def prove(
     progress_file: Path | None = None,
     on_found: Callable[[int, int, str], None],
 ) -> Certificate:
-    """Judge all blocks of a plan that are not done yet.
+    """Judge all blocks of a plan from `planned` that are not done yet.
 
     Parameters
     ----------
     plan : Plan
-        From `planned`.
+        What is to be proved.
     scheduler, workers
         As in `connected`.
     progress_file : Path or None
@@ -136,17 +138,14 @@ def prove(
         for found in journal.done:
             tallies.add(found)
         done = {found.number for found in journal.done}
-
-        def take(found: Found) -> None:
-            journal.add(found)
-            tallies.add(found)
-
+        left = (block for block in plan.blocks() if block.number not in done)
         with connected(scheduler, workers) as client:
             began = time.monotonic()
-            work(client, plan, (one for one in plan.blocks() if one.number not in done), take)
+            for found in work(client, plan, left):
+                journal.add(found)
+                tallies.add(found)
             pace = len(client.scheduler_info()["workers"]), time.monotonic() - began
-    machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return Certificate(plan, tallies.each, machine, *pace, len(done))
+    return Certificate(plan, tallies.each, *pace, len(done))
 
 
 class _Tallies:
