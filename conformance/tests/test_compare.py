@@ -1,5 +1,6 @@
 """Comparison of two subjects: identification, change, parting position, logits."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -36,8 +37,17 @@ def fresh(checks):
     class Fresh(type(checks.trial({}).session)):
         """What a comparison starts afresh at its end, and what has no process to be started."""
 
+        timeout = 5.0
+
         def refresh(self):
             """Do nothing."""
+
+        def under(self, profile, timeout):
+            """Return the same under other claims."""
+            del timeout
+            other = copy(self)
+            other.profile = profile
+            return other
 
     entries = {entry.target: entry for entry in zoo()}
 

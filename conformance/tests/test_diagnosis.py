@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from ropespec import reference
+from ropespec.conformance.case import Case
 from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.results import CheckResult, Status
+from ropespec.conformance.results import CheckResult, Counterexample, Status
+from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.session import Session, load
+from ropespec.conformance.zoo import zoo
 
 SUBJECTS = Path(__file__).parent / "subjects"
 FAILED = (CheckResult("ROT-7.value", "ROT-7", "title", "sentence", Status.FAIL),)
@@ -177,3 +180,33 @@ def test_mistakes_of_gradients_are_named(id_, name, claims):
         named = diagnose(session)
 
     assert [one.id for one in named] == ([] if id_ is None else [id_])
+
+
+def failed_at(id_, status, head_dim=8):
+    """Return a failure of a check on an ordinary case."""
+    case = Case(
+        2, 5, 2, head_dim, None, False, 10000.0, "float32", "ragged", 3, 4096, "normal", False, 0
+    )
+    shown = Counterexample(case.as_dict(), {}, "", None, None, None)
+    clause = id_.partition(".")[0]
+    return CheckResult(id_, clause, "", "", status, counterexample=shown)
+
+
+@pytest.mark.parametrize("status", [Status.FAIL, Status.ERROR])
+@pytest.mark.parametrize("id_", ["ROT-19.refilled", "ROT-20.unwritten"])
+def test_what_is_not_seen_again_is_no_property(id_, status, diagnosed):
+    """That a check failed, or that something was raised, is no name."""
+    profile = Profile.from_mapping({"interleaved": False})
+    told = diagnosed(profile, [failed_at(id_, status)], apply_rotary=usual)
+
+    assert [one.name for one in told] == ["unknown"]
+
+
+def test_a_property_is_seen_in_the_call_that_is_made_again():
+    """Memory that is not looked at again: seen on fresh instances, and not in plain calls."""
+    entry = next(one for one in zoo() if one.name == "kept_by_memory")
+    with Session(load(entry.target), entry.profile) as session:
+        (one,) = run(session, Plan(only=("ROT-19.refilled",))).diagnosis
+
+    assert one.name == "kept by memory"
+    assert one.evidence.startswith("seen in 3 calls, each of a fresh instance")

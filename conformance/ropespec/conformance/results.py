@@ -1,7 +1,7 @@
 """The verdict as values: closed statuses, one result per check, one verdict per subject."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ __all__ = [
     "Counterexample",
     "Diagnosis",
     "Kind",
+    "Measured",
     "Numbers",
     "Rank",
     "Remedy",
@@ -111,6 +112,28 @@ class Rank(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """How much of one part of what was asked is wrong, and how far it is off.
+
+    Attributes
+    ----------
+    by, at : str
+        The part: `position` and `10 to 99`, `pair` and `3`, `dtype`, `tokens`, `call`.
+    wrong, of : int
+        How many components are wrong, and of how many.
+    off : float or None
+        By how much the worst is off, in units of the largest component of its token; None where
+        it is no number.
+    """
+
+    by: str
+    at: str
+    wrong: int
+    of: int
+    off: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """A mistake that was reproduced or measured, or what was measured of one that was not.
 
@@ -130,6 +153,8 @@ class Diagnosis:
         How much was confirmed.
     equals : tuple of str
         Mistakes that cannot be told apart from it.
+    measured : tuple of Measured
+        Of a mistake that nothing explains: by how much it is wrong, part by part.
     """
 
     id: str
@@ -139,6 +164,7 @@ class Diagnosis:
     evidence: str = ""
     rank: Rank = Rank.FACTS
     equals: tuple[str, ...] = ()
+    measured: tuple[Measured, ...] = ()
 
     @property
     def label(self) -> str:
@@ -155,6 +181,7 @@ class Diagnosis:
             "evidence": self.evidence,
             "rank": str(self.rank),
             "equals": list(self.equals),
+            "measured": [asdict(one) for one in self.measured],
         }
 
 

@@ -10,11 +10,12 @@ from ropespec.conformance.case import Case
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.conduct import conduct, special
-from ropespec.conformance.diagnosis.functions import by_check, functions
+from ropespec.conformance.diagnosis.functions import functions
 from ropespec.conformance.diagnosis.precision import coarser, measured
+from ropespec.conformance.diagnosis.repeated import repeated
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
 from ropespec.conformance.diagnosis.told import fact, of_confirmed, unknown
-from ropespec.conformance.diagnosis.where import conditions
+from ropespec.conformance.diagnosis.unexplained import share, unexplained, where
 from ropespec.conformance.mistakes.chain import RIGHT, Chain
 from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.turning import BACKWARD
@@ -49,7 +50,9 @@ def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Dia
     failed = frozenset(result.id for result in results if not result.status.conforms)
     with np.errstate(all="ignore"):
         told = [*_rotation(session, results), *functions(session, failed)]
-    named = [one for one in told if one.name != "unknown"] or list(by_check(results))
+    named = [one for one in told if one.name != "unknown"]
+    if not named:
+        told = [*repeated(session, results), *told]
     unique = {(one.id, one.name): one for one in reversed(named or told)}
     found = tuple(unique.values())[::-1]
     return found or ((_nothing(results),) if failed else ())
@@ -133,66 +136,14 @@ def _of(outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     if not outcome.wrong:
         return
     if outcome.by_history:
-        yield unknown(
-            "A call is right on a fresh instance and wrong after others: earlier calls are to"
-            f" blame. {_nearest(outcome)}",
-            _where(outcome),
-            _share(outcome),
-        )
+        yield unexplained(outcome)
         return
     strided = [one for one in outcome.wrong if one.given.strided or one.given.strided_positions]
     if len(strided) == len(outcome.wrong):
         key = "M3" if any(one.given.strided for one in strided) else "strided positions misread"
-        yield fact(key, "The same values come out otherwise.", _where(outcome), _share(outcome))
+        yield fact(key, "The same values come out otherwise.", where(outcome), share(outcome))
         return
-    yield unknown(
-        f"{_measured(outcome)} {_nearest(outcome)}".strip(), _where(outcome), _share(outcome)
-    )
-
-
-def _share(outcome: Outcome) -> str:
-    off = sum(int(one.off.sum()) for one in outcome.seen)
-    of = sum(one.y.size for one in outcome.seen)
-    return (
-        f"{off} of {of} components are wrong, in {len(outcome.wrong)} of {len(outcome.seen)} calls"
-    )
-
-
-def _where(outcome: Outcome) -> str:
-    """Say which calls, tokens or pairs are wrong, as far as one condition tells."""
-    small = [one for one in outcome.seen if one.y.size < 30_000]
-    telling = [one for one in small if one.given.positions.any()] or small
-    found = conditions(
-        [one.given for one in telling],
-        [one.wrong for one in telling],
-        [~one.wrong for one in telling],
-        history=outcome.by_history,
-    )
-    if found and found[0].atoms:
-        return str(found[0])
-    return f"{len(outcome.wrong)} of {len(outcome.seen)} calls"
-
-
-def _measured(outcome: Outcome) -> str:
-    """Say what the smallest wrong call is, and by how much the worst component is off."""
-    least = min(outcome.wrong, key=lambda one: one.y.size)
-    off = np.abs(least.y - least.made.y)
-    b, s, h, d = np.unravel_index(
-        int(np.nanargmax(off)) if np.isfinite(off).any() else 0, off.shape
-    )
-    shape = " x ".join(map(str, least.given.shape))
-    return (
-        f"Nothing that was tried explains it. The smallest wrong call is {shape} of"
-        f" {least.given.dtype}; y[{b}, {s}, {h}, {d}] is {least.y[b, s, h, d]:.6g} and should be"
-        f" {least.made.y[b, s, h, d]:.6g} at position {int(least.given.positions[b, s])}."
-    )
-
-
-def _nearest(outcome: Outcome) -> str:
-    if not outcome.nearest:
-        return ""
-    near = outcome.nearest[-1]
-    return f"The nearest is: {near.choice.what} ({near.where}); a fresh call refutes it."
+    yield unexplained(outcome)
 
 
 def _failing(results: Sequence[CheckResult]) -> list[Given]:

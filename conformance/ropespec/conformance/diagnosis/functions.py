@@ -1,16 +1,16 @@
 """Functions of their own: what else is computed instead, run beside the subject on fresh calls."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.identify.formulas import ASKED
 from ropespec.conformance.identify.others import find_others
 from ropespec.conformance.identify.probe import Lost
-from ropespec.conformance.results import CheckResult, Diagnosis, Rank
+from ropespec.conformance.results import Diagnosis, Rank
 from ropespec.conformance.subject.session import Session
 
-__all__ = ["by_check", "functions"]
+__all__ = ["functions"]
 
 _DRAWS = 4
 
@@ -53,15 +53,6 @@ def _named(
         return
     told = fact(key, f"{function} is the form called: {word}.", function, evidence)
     yield replace(told, id="" if plain else told.id, rank=Rank.ALONE)
-
-
-def by_check(results: Sequence[CheckResult]) -> Iterator[Diagnosis]:
-    """Say what a check measures by itself: it compares with the plain call, which is right."""
-    failed = {result.id: result for result in results if not result.status.conforms}
-    for id_, key in _BY_CHECK.items():
-        if id_ in failed and not failed.keys() & set(_COVERED.get(id_, ())):
-            said = failed[id_].message.partition("\n")[0] or failed[id_].sentence
-            yield fact(key, f"{said.rstrip('.')}.", f"what {id_} asks", f"measured by {id_}")
 
 
 _OTHERS = {
@@ -133,33 +124,3 @@ _OWN = {
     ("cos_sin", "twice"): "L2",
     ("relative_score", "distance"): "sign of positions lost",
 }
-
-_BY_CHECK = {
-    "ROT-17.unrecorded": "otherwise without a gradient",
-    "ROT-19.refilled": "kept by memory",
-    "ROT-20.two-calls": "tables of another call",
-    "ROT-20.unwritten": "cotangent overwritten",
-    "ROT-20.second": "gradient without a history",
-    "ROT-22.constant": "gradient into the tables",
-    "ROT-22.dtype": "dtype of the tables",
-    "ROT-22.gradient": "gradient by tables",
-    "ROT-22.refused": "tables not checked",
-    "ROT-22.unwritten": "tables overwritten",
-    "ROT-23.gradient": "written behind autograd",
-    "ROT-23.in-place": "overwritten operand in place",
-    "ROT-23.out": "out not written as asked",
-    "ROT-23.refused": "unfit out accepted",
-    "ROT-24.compiled": "other numbers when compiled",
-    "ROT-24.jvp": "tangent wrong",
-    "ROT-24.vmap": "batching rule wrong",
-}
-
-
-_COVERED = {
-    "ROT-20.second": ("ROT-20.gradient",),
-    "ROT-20.two-calls": ("ROT-19.history", "ROT-19.walk"),
-    "ROT-23.in-place": ("ROT-23.out",),
-    "ROT-23.refused": ("ROT-23.out", "ROT-23.in-place"),
-    "ROT-24.vmap": ("ROT-17.unwritten",),
-}
-"""Checks that say nothing new where one of others has failed."""

@@ -25,7 +25,8 @@ from ropespec.conformance.mistakes.given import Given
 
 __all__ = ["Outcome", "examine"]
 
-SECONDS = 12.0
+SECONDS = 6.0
+"""Of the time of this process, after which a search that found nothing is given up."""
 
 
 @dataclass(slots=True)
@@ -48,6 +49,8 @@ class Outcome:
         Whether earlier calls are to blame.
     sequence : list of Seen
         The calls of sequences that were asked for that.
+    stopped : bool
+        Whether the search was given up for want of time.
     """
 
     answers: list[Answer] = field(default_factory=list)
@@ -57,6 +60,7 @@ class Outcome:
     repeats: bool = True
     by_history: bool = False
     sequence: list[Seen] = field(default_factory=list)
+    stopped: bool = False
 
     @property
     def wrong(self) -> list[Seen]:
@@ -97,6 +101,7 @@ def examine(
         outcome.by_history = True
     elif outcome.wrong:
         explain(outcome, asker, maker, right, until)
+    outcome.stopped = time.process_time() > until and not outcome.confirmed
     return outcome
 
 

@@ -3,7 +3,7 @@
 from ropespec.conformance.diagnosis.confirm import Confirmed
 from ropespec.conformance.diagnosis.names import key_of
 from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED, Entry
-from ropespec.conformance.results import Diagnosis, Rank
+from ropespec.conformance.results import Diagnosis, Measured, Rank
 
 __all__ = ["entry_of", "fact", "of_confirmed", "unknown"]
 
@@ -44,6 +44,8 @@ def fact(key: str, sentence: str, where: str, evidence: str) -> Diagnosis:
     return Diagnosis(entry.id, entry.name, told, where, evidence, Rank.FACTS)
 
 
-def unknown(sentence: str, where: str, evidence: str) -> Diagnosis:
+def unknown(
+    sentence: str, where: str, evidence: str, measured: tuple[Measured, ...] = ()
+) -> Diagnosis:
     """Say what was measured of a mistake that nothing explains."""
-    return Diagnosis("", "unknown", sentence, where, evidence, Rank.FACTS)
+    return Diagnosis("", "unknown", sentence, where, evidence, Rank.FACTS, measured=measured)

@@ -16,6 +16,7 @@ from ropespec.conformance.report.answers import (
     waived_words,
 )
 from ropespec.conformance.report.failure import failure, finding, smallest, worst_element
+from ropespec.conformance.report.measured import measured_lines
 from ropespec.conformance.report.page import DOTS, Page
 from ropespec.conformance.report.table import (
     clause_grid,
@@ -217,12 +218,13 @@ def diagnosis_lines(found: Sequence[Diagnosis], *, most: int = 3) -> tuple[Text,
 
 
 def _measured_of(item: Diagnosis) -> Iterator[Text]:
-    """Say where a mistake is made and by what evidence, on one line."""
+    """Say where a mistake is made and by what evidence, and by how much what has no name is off."""
     equals = f"; not to be told from: {' or '.join(item.equals)}" if item.equals else ""
     told = [("Where", item.where), ("Evidence", f"{item.evidence}{equals}")]
     said = ". ".join(f"{word}: {text}" for word, text in told if text)
     if said:
         yield Text(f"  {said}.", style="dim")
+    yield from (Text(f"  {line}.", style="dim") for line in measured_lines(item.measured))
 
 
 def _case(page: Page, first: CheckResult) -> list[Text]:
