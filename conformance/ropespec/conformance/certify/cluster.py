@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ropespec.conformance.certify.found import Found
@@ -18,7 +19,7 @@ from ropespec.conformance.certify.worker import certify_block
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["SchedulerUnusable", "connected", "work"]
+__all__ = ["SchedulerUnusable", "Workers", "connected", "work"]
 
 AHEAD = 3
 """Blocks that each worker has in hand or waiting, so that none is idle and few are lost."""
@@ -34,16 +35,30 @@ class SchedulerUnusable(Exception):  # noqa: N818  # named for what is said of i
     """No workers can be had; one line for the user."""
 
 
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Where blocks are judged.
+
+    Attributes
+    ----------
+    scheduler : str or None
+        Address of the scheduler of a Dask cluster; None for workers of this machine.
+    count : int or None
+        How many of this machine; None for one a core.
+    """
+
+    scheduler: str | None = None
+    count: int | None = None
+
+
 @contextmanager
-def connected(scheduler: str | None, workers: int | None) -> Iterator["Client"]:
+def connected(workers: Workers) -> Iterator["Client"]:
     """Return a client of the workers of a cluster, or of this machine.
 
     Parameters
     ----------
-    scheduler : str or None
-        Address of the scheduler of a Dask cluster; None for workers of this machine.
-    workers : int or None
-        How many of this machine; None for one a core.
+    workers : Workers
+        Which they are.
 
     Raises
     ------
@@ -54,10 +69,10 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator["Client"]:
         from distributed import Client, LocalCluster  # noqa: PLC0415  # an extra
     except ImportError:
         raise SchedulerUnusable(_ABSENT) from None
-    if scheduler is None:
+    if workers.scheduler is None:
         with _uninterrupted():
             own = LocalCluster(
-                n_workers=workers or _cores(),
+                n_workers=workers.count or _cores(),
                 threads_per_worker=1,
                 dashboard_address="127.0.0.1:0",
                 memory_limit=0,
@@ -67,12 +82,14 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator["Client"]:
             yield client
         return
     try:
-        client = Client(scheduler, timeout=CONNECT)
+        client = Client(workers.scheduler, timeout=CONNECT)
     except (OSError, ValueError) as problem:
-        raise SchedulerUnusable(f"--scheduler: {scheduler} does not answer: {problem}") from None
+        raise SchedulerUnusable(
+            f"--scheduler: {workers.scheduler} does not answer: {problem}"
+        ) from None
     with client:
         if not client.scheduler_info()["workers"]:
-            raise SchedulerUnusable(f"--scheduler: {scheduler} has no workers")
+            raise SchedulerUnusable(f"--scheduler: {workers.scheduler} has no workers")
         yield client
 
 

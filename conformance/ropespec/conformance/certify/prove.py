@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ropespec.conformance.certify.block import unit_inputs
-from ropespec.conformance.certify.cluster import connected, work
+from ropespec.conformance.certify.cluster import Workers, connected, work
 from ropespec.conformance.certify.found import Found, Tally
 from ropespec.conformance.certify.journal import Journal
 from ropespec.conformance.certify.plan import Plan, Setting, settings_of
@@ -108,9 +108,8 @@ def planned(
 def prove(
     plan: Plan,
     *,
-    scheduler: str | None = None,
-    workers: int | None = None,
-    progress_file: Path | None = None,
+    workers: Workers,
+    progress_file: Path | None,
     on_found: Callable[[int, int, str], None],
 ) -> Certificate:
     """Judge all blocks of a plan from `planned` that are not done yet.
@@ -119,8 +118,8 @@ def prove(
     ----------
     plan : Plan
         What is to be proved.
-    scheduler, workers
-        As in `connected`.
+    workers : Workers
+        Where it is done.
     progress_file : Path or None
         Where what is done is kept until all is; an earlier run with the same plan is gone on with.
     on_found : callable
@@ -139,7 +138,7 @@ def prove(
             tallies.add(found)
         done = {found.number for found in journal.done}
         left = (block for block in plan.blocks() if block.number not in done)
-        with connected(scheduler, workers) as client:
+        with connected(workers) as client:
             began = time.monotonic()
             for found in work(client, plan, left):
                 journal.add(found)

@@ -139,7 +139,10 @@ class _Request:
 def _proved(request: _Request) -> "Certificate":
     with Progress(console(sys.stderr, WIDE), request.target) as progress:
         # Loaded after the first line is on the screen.
-        from ropespec.conformance.certify.cluster import SchedulerUnusable  # noqa: PLC0415
+        from ropespec.conformance.certify.cluster import (  # noqa: PLC0415
+            SchedulerUnusable,
+            Workers,
+        )
         from ropespec.conformance.certify.journal import OtherPlan  # noqa: PLC0415
         from ropespec.conformance.certify.prove import planned, prove  # noqa: PLC0415
 
@@ -154,8 +157,7 @@ def _proved(request: _Request) -> "Certificate":
             )
             return prove(
                 plan,
-                scheduler=request.scheduler,
-                workers=request.workers,
+                workers=Workers(request.scheduler, request.workers),
                 progress_file=file,
                 on_found=progress.on_step,
             )
