@@ -10,14 +10,14 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ropespec.conformance.certify.found import Found
 from ropespec.conformance.certify.plan import Block, Plan
 from ropespec.conformance.certify.worker import certify_block
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 __all__ = ["SchedulerUnusable", "Workers", "connected", "work"]
 
@@ -130,7 +130,7 @@ def work(client: "Client", plan: Plan, blocks: Iterable[Block]) -> Iterator[Foun
     left = iter(blocks)
     at_once = AHEAD * max(1, len(client.scheduler_info()["workers"]))
 
-    def next_future() -> Any:  # noqa: ANN401  # a future of Dask, which has no types
+    def next_future() -> "Future | None":
         block = next(left, None)
         if block is None:
             return None

@@ -139,12 +139,12 @@ class _Request:
 def _proved(request: _Request) -> "Certificate":
     with Progress(console(sys.stderr, WIDE), request.target) as progress:
         # Loaded after the first line is on the screen.
-        from ropespec.conformance.certify.cluster import (  # noqa: PLC0415
+        from ropespec.conformance.certify.cluster import (
             SchedulerUnusable,
             Workers,
         )
-        from ropespec.conformance.certify.journal import OtherPlan  # noqa: PLC0415
-        from ropespec.conformance.certify.prove import planned, prove  # noqa: PLC0415
+        from ropespec.conformance.certify.journal import OtherPlan
+        from ropespec.conformance.certify.prove import planned, prove
 
         dims, file = tuple(request.claims.get("head_dims", ())), request.progress_file
         try:
@@ -174,7 +174,7 @@ def _proved(request: _Request) -> "Certificate":
 
 def _told(found: "Certificate", request: _Request) -> int:
     """Deliver the certificate, and return the exit status."""
-    from ropespec.conformance.report.certificate import (  # noqa: PLC0415  # NumPy is loaded by now
+    from ropespec.conformance.report.certificate import (  # NumPy is loaded by now
         certificate_document,
         print_certificate,
     )
