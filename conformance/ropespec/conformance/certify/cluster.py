@@ -130,7 +130,7 @@ def work(client: "Client", plan: Plan, blocks: Iterable[Block]) -> Iterator[Foun
     left = iter(blocks)
     at_once = AHEAD * max(1, len(client.scheduler_info()["workers"]))
 
-    def next_future() -> "Future | None":
+    def next_future() -> "Future[Found] | None":
         block = next(left, None)
         if block is None:
             return None
