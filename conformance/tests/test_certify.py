@@ -14,6 +14,7 @@ from ropespec.conformance.certify.worker import certify_block
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.trial import Trial
+from ropespec.spec.convention import Convention, Pairing
 
 SUBJECTS = """
 import os
@@ -94,7 +95,7 @@ def plan_of(*settings, start=0, stop=1000, angles=(), most_tokens=None):
 
 def setting(**changes):
     """Return a setting, with changes."""
-    usual = Setting("float32", True, 128, None, 10000.0, "float64-angles")
+    usual = Setting("float32", Convention(Pairing.INTERLEAVED), 128, "float64-angles")
     return dataclasses.replace(usual, **changes)
 
 

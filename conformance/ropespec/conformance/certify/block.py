@@ -147,12 +147,12 @@ def _x(
     setting: Setting, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> NDArray[np.floating]:
     tail = np.ones((*first.shape[:-1], setting.head_dim - _dim(setting)))
-    x = from_pairs(first, second, tail, interleaved=setting.interleaved)
+    x = from_pairs(first, second, tail, setting.convention)
     return x.astype(numpy_dtype(setting.dtype))
 
 
 def _dim(setting: Setting) -> int:
-    return setting.head_dim if setting.rotary_dim is None else setting.rotary_dim
+    return setting.convention.dim(setting.head_dim)
 
 
 def _positions(block: Block, tokens: int) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.profile import Profile
+from ropespec.spec.convention import Convention
 
 __all__ = ["HALVES", "POSITIONS", "VALUES", "Block", "Plan", "Setting", "settings_of"]
 
@@ -30,43 +31,42 @@ class Setting:
     ----------
     dtype : str
         dtype of x.
-    interleaved : bool
-        Layout.
+    convention : Convention
+        How x is rotated.
     head_dim : int
         Size of the last axis.
-    rotary_dim : int or None
-        How many leading components are rotated; None for all.
-    base : float
-        Base of the frequencies.
     precision : str
         The class whose bounds must hold (JDG-3).
     """
 
     dtype: str
-    interleaved: bool
+    convention: Convention
     head_dim: int
-    rotary_dim: int | None
-    base: float
     precision: str
 
     def case(self, tokens: int) -> Case:
         """Return the call of one row and one head that is made under this setting."""
-        return Case(
-            *(1, tokens, 1, self.head_dim, self.rotary_dim, self.interleaved, self.base),
-            *(self.dtype, "arange", 0, 1, "normal", False, 0),
-        )
+        sizes = (1, tokens, 1, self.head_dim)
+        drawn = ("arange", 0, 1, "normal")
+        return Case(*sizes, self.convention, self.dtype, *drawn, strided=False, seed=0)
 
     @property
     def words(self) -> str:
         """The setting as it is shown."""
-        layout = "interleaved" if self.interleaved else "half"
-        return f"{self.dtype}, {layout}, head_dim {self.head_dim}"
+        return f"{self.dtype}, {self.convention.pairing.value}, head_dim {self.head_dim}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the setting as plain JSON values."""
+        return {
+            **self.convention.keywords,
+            **{name: getattr(self, name) for name in ("dtype", "head_dim", "precision")},
+        }
 
 
 def settings_of(profile: Profile, head_dims: tuple[int, ...]) -> list[Setting]:
     """Return the settings of what is claimed, in order; the class is not known yet."""
     return [
-        Setting(dtype, layout, head_dim, profile.rotary_dim, profile.base, "")
+        Setting(dtype, profile.convention.stating(interleaved=layout), head_dim, "")
         for dtype, layout, head_dim in itertools.product(profile.dtypes, profile.layouts, head_dims)
     ]
 
@@ -158,5 +158,6 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain JSON values."""
-        found = dataclasses.asdict(self)
-        return {**found, "settings": list(found["settings"]), "angles": list(self.angles)}
+        found = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
+        settings = [one.as_dict() for one in self.settings]
+        return {**found, "settings": settings, "angles": list(self.angles)}

@@ -115,7 +115,7 @@ def certificate_document(found: Certificate) -> dict[str, Any]:
     plan = found.plan
     settings = [
         {
-            **{name: getattr(one, name) for name in one.__slots__},
+            **one.as_dict(),
             "holds": tally.holds,
             "components": tally.elements,
             "off": tally.wrong,
