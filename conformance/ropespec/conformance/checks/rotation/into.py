@@ -265,7 +265,7 @@ def gradient(trial: Trial, case: Case) -> Finding:
 def _pulled_back(
     trial: Trial, asked: Asked, got: Reply, c: Array, positions: Array
 ) -> list[Finding]:
-    exact = Rotation.of(c, -positions, **asked.call.keywords)
+    exact = Rotation.of(c, -positions, asked.exact.by)
     allowed = exact.allowed(trial.loosest(c.dtype.name), trial.machine)
     message = "in place, the gradient is not R_m^T c, and nothing was raised"
     return [
