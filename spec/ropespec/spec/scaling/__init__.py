@@ -45,7 +45,7 @@ Scaling: TypeAlias = (
     | Llama3
     | Proportional
 )
-"""Any scheme."""
+"""Any scheme: each fits `ropespec.spec.convention.Scheme`."""
 
 
 def check_scaling(scaling: object) -> Scaling:

@@ -1,14 +1,15 @@
-"""Schemes drawn for a case, with their exact frequencies and tables."""
+"""Schemes drawn for a case, with their exact tables."""
 
 import math
 from collections.abc import Callable
-from decimal import Context, localcontext
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case
+from ropespec.conformance.judge import oracle
+from ropespec.spec.convention import Frequencies
 from ropespec.spec.scaling import (
     DynamicNtk,
     Linear,
@@ -21,12 +22,10 @@ from ropespec.spec.scaling import (
     Scaling,
     Yarn,
 )
-from ropespec.spec.scaling.numbers import TWO_PI
 
-__all__ = ["DRAWN", "Draw", "any_scheme", "exact_frequencies", "exact_tables", "index_of"]
+__all__ = ["DRAWN", "Draw", "any_scheme", "exact_tables", "index_of", "scaled"]
 
 Float = NDArray[np.float64]
-_DIGITS = Context(prec=60)
 _AWAY = 1e-2
 
 
@@ -108,22 +107,16 @@ def any_scheme(case: Case, clause: str = "", *, dim: int | None = None) -> Scali
     dim = case.dim if dim is None else dim
     if dim == 2 and chosen in ("SCAL-3", "SCAL-4", "SCAL-5"):
         chosen = "SCAL-9"
-    return DRAWN[chosen](Draw(rng, dim, case.base))
+    return DRAWN[chosen](Draw(rng, dim, case.frequencies.base))
 
 
-def exact_frequencies(scheme: Scaling, dim: int, base: float) -> Float:
-    """Return omega_i, each rounded once."""
-    with localcontext(_DIGITS):
-        return np.array([float(theta) for theta in scheme.theta(base, dim)])
+def scaled(case: Case, scheme: Scaling) -> Frequencies:
+    """Return the frequencies that a scheme makes of those of the case."""
+    return Frequencies(case.frequencies.base, scheme)
 
 
-def exact_tables(
-    scheme: Scaling, positions: NDArray[np.int64], dim: int, base: float
-) -> tuple[Float, Float]:
-    """Return A cos and A sin, from fractions of a turn that are exact to 40 digits."""
-    with localcontext(_DIGITS):
-        turns = [theta / TWO_PI for theta in scheme.theta(base, dim)]
-        gain = float(scheme.gain)
-        rest = [[float((int(m) * turn) % 1) for turn in turns] for m in positions.ravel()]
-    angle = math.tau * np.array(rest).reshape(*positions.shape, dim // 2)
-    return gain * np.cos(angle), gain * np.sin(angle)
+def exact_tables(case: Case, scheme: Scaling, positions: NDArray[np.int64]) -> tuple[Float, Float]:
+    """Return A cos and A sin for the components that rotate."""
+    gain = float(scheme.gain)
+    cos, sin = oracle.cos_sin(positions, case.dim, scaled(case, scheme))
+    return gain * cos, gain * sin

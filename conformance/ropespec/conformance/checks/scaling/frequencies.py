@@ -9,16 +9,17 @@ from ropespec.conformance.checks.literal import FEW
 from ropespec.conformance.checks.scaling.drawn import (
     DRAWN,
     any_scheme,
-    exact_frequencies,
     index_of,
+    scaled,
 )
 from ropespec.conformance.checks.shared import based
+from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
-from ropespec.reference import inv_freq
 from ropespec.reference import scaling as literal
+from ropespec.spec.convention import Frequencies
 from ropespec.spec.scaling import Scaling, Yarn
 
 __all__: list[str] = []
@@ -34,14 +35,11 @@ def _judged(trial: Trial, case: Case, scheme: Scaling, *expected: NDArray[np.flo
     A share of a pair is off by 8 units where its numbers are, and by 4d where the end of a ramp
     is, which is a logarithm times d; omega then is off by as much of theta.
     """
-    keywords = {"base": case.base, "scaling": scheme}
+    keywords = {**case.only("base"), "scaling": scheme}
     reply = trial.call(NEEDS[0], (case.head_dim,), keywords)
-    allowed = inv_freq_allowed(case.head_dim, case.base, reply.dtypes[0], trial.machine)
-    allowed += (
-        (8 + 4 * case.head_dim)
-        * UNIT_ROUNDOFF[reply.dtypes[0]]
-        * inv_freq(case.head_dim, case.base)
-    )
+    dim, plain = case.head_dim, Frequencies(case.frequencies.base)
+    allowed = inv_freq_allowed(dim, plain, reply.dtypes[0], trial.machine)
+    allowed += (8 + 4 * dim) * UNIT_ROUNDOFF[reply.dtypes[0]] * oracle.frequencies(dim, plain)
     got = reply.values[0]
     findings = (compare(got, wanted, allowed, name="inv_freq") for wanted in expected)
     return worst(*findings).after(Call(NEEDS[0], (case.head_dim,), keywords))
@@ -53,9 +51,9 @@ def _value(trial: Trial, case: Case, clause: str) -> Finding:
 
 
 def _both(trial: Trial, case: Case, scheme: Scaling) -> Finding:
-    dim, base = case.head_dim, case.base
-    printed = literal.inv_freq_scaled(dim, base, scaling=scheme)
-    return _judged(trial, case, scheme, exact_frequencies(scheme, dim, base), printed)
+    exact = oracle.frequencies(case.head_dim, scaled(case, scheme))
+    printed = literal.inv_freq_scaled(case.head_dim, case.frequencies.base, scaling=scheme)
+    return _judged(trial, case, scheme, exact, printed)
 
 
 @check(
@@ -71,7 +69,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     dim, findings = case.head_dim, []
     for clause in DRAWN:
         scheme = any_scheme(case, clause, dim=dim)
-        printed = literal.inv_freq_scaled(dim, **based(case.base), scaling=scheme)
+        printed = literal.inv_freq_scaled(dim, **based(case), scaling=scheme)
         findings.append(_judged(trial, case, scheme, printed))
     return worst(*findings)
 
@@ -159,14 +157,14 @@ def whole(trial: Trial, case: Case) -> Finding:
     """On both sides of a whole index, a thousandth apart: the floor below, the ceiling above."""
     at = int(np.random.default_rng([case.seed, 37]).integers(2, case.head_dim // 2 - 4))
     length = 10**9
-    step = case.base ** (2 / case.head_dim)
+    step = case.frequencies.base ** (2 / case.head_dim)
     turns = length / (2 * np.pi * step**at)
     side = 1e-3 if case.seed % 2 else -1e-3
     fast, slow = (float(turns * step ** (side - more)) for more in (0, 2.5))
     if case.seed % 4 > 1:
         fast, slow = float(turns * step**1.5), fast
     scheme = Yarn(7.0, length, fast, slow)
-    assert abs(index_of(fast, case.head_dim, case.base, length)) < case.head_dim
+    assert abs(index_of(fast, case.head_dim, case.frequencies.base, length)) < case.head_dim
     return _both(trial, case, scheme)
 
 
@@ -180,7 +178,7 @@ def whole(trial: Trial, case: Case) -> Finding:
 def clamp(trial: Trial, case: Case) -> Finding:
     """A ramp that would end behind the last pair goes on to where it ends, at most d - 1."""
     length = 10**9
-    step = case.base ** (2 / case.head_dim)
+    step = case.frequencies.base ** (2 / case.head_dim)
     ends = case.head_dim / 4 + 0.4, case.head_dim * (0.7 if case.seed % 2 else 1.3) + 0.4
     fast, slow = (float(length / (2 * np.pi * step**end)) for end in ends)
     scheme = Yarn(7.0, length, fast, slow)
@@ -196,7 +194,7 @@ def clamp(trial: Trial, case: Case) -> Finding:
 )
 def equal(trial: Trial, case: Case) -> Finding:
     """One number of turns for both ends, and no rounding: a step."""
-    turns = 10**9 / (2 * np.pi * case.base ** (0.5 + 0.8 / case.head_dim))
+    turns = 10**9 / (2 * np.pi * case.frequencies.base ** (0.5 + 0.8 / case.head_dim))
     scheme = Yarn(7.0, 10**9, float(turns), float(turns), truncate=False)
     return _both(trial, case, scheme)
 

@@ -11,17 +11,16 @@ from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.frequencies.angles import table_allowed
 from ropespec.conformance.checks.literal import FEW
-from ropespec.conformance.checks.scaling.drawn import any_scheme, exact_tables
+from ropespec.conformance.checks.scaling.drawn import any_scheme, exact_tables, scaled
 from ropespec.conformance.checks.shared import (
-    LITERAL,
     NEAR,
     based,
+    literal_error,
     rules,
     takes_rotary_dim,
     unchanged,
 )
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
-from ropespec.conformance.judge.precision import EXPLICIT_TABLES
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.layout import (
@@ -48,14 +47,14 @@ def _tables(
     scheme: Scaling,
     *expected: tuple[Float, Float],
 ) -> Finding:
-    keywords = {"base": case.base, "scaling": scheme}
+    keywords = {**case.only("base"), "scaling": scheme}
     reply = trial.call(TABLES, (positions, case.dim), keywords)
     call = Call(TABLES, (positions, case.dim), keywords)
     if len(reply.values) != 2:
         return broken(f"{TABLES} gives {len(reply.values)} arrays; expected cos and sin", call=call)
     own = rules(trial, reply.dtypes[0])
     # The gain is rounded, and multiplied: as much as a table is, and once more.
-    allowed = 3 * float(scheme.gain) * table_allowed(positions, case.dim, case.base, own)
+    allowed = 3 * float(scheme.gain) * table_allowed(positions, case.dim, case.frequencies, own)
     findings = [
         compare(got, wanted, allowed, name=name)
         for tables in expected
@@ -74,7 +73,7 @@ def _tables(
 def tables(trial: Trial, case: Case) -> Finding:
     """A cos m omega_i and A sin m omega_i, at any position."""
     scheme, m = any_scheme(case), case.make_positions()
-    return _tables(trial, case, m, scheme, exact_tables(scheme, m, case.dim, case.base))
+    return _tables(trial, case, m, scheme, exact_tables(case, scheme, m))
 
 
 @check(
@@ -88,7 +87,7 @@ def tables(trial: Trial, case: Case) -> Finding:
 def tables_reference(trial: Trial, case: Case) -> Finding:
     """cos_sin_scaled equals that of the literal NumPy reference."""
     scheme, m = any_scheme(case), case.make_positions()
-    printed = reference.cos_sin_scaled(m, case.dim, **based(case.base), scaling=scheme)
+    printed = reference.cos_sin_scaled(m, case.dim, **based(case), scaling=scheme)
     return _tables(trial, case, m, scheme, printed)
 
 
@@ -139,8 +138,8 @@ def _gains(trial: Trial, case: Case, clause: str, given: Sequence[dict[str, Any]
     findings = []
     for numbers in given:
         scheme: Any = dataclasses.replace(drawn, **numbers)
-        printed = reference.cos_sin_scaled(m, case.dim, **based(case.base), scaling=scheme)
-        exact = exact_tables(scheme, m, case.dim, case.base)
+        printed = reference.cos_sin_scaled(m, case.dim, **based(case), scaling=scheme)
+        exact = exact_tables(case, scheme, m)
         findings.append(_tables(trial, case, m, scheme, exact, printed))
     return worst(*findings)
 
@@ -161,21 +160,14 @@ class _Asked(NamedTuple):
 
 
 def _asked(trial: Trial, case: Case, scheme: Scaling) -> _Asked:
-    """Rotate exactly; allowed is what tables and rotation may be off by together."""
+    """Rotate exactly, by the convention of the case with these frequencies."""
+    by = dataclasses.replace(case.convention, frequencies=scaled(case, scheme))
+    case = dataclasses.replace(case, convention=by)
     positions = case.make_positions()
     x = case.make_x(positions)
-    cos, sin = exact_tables(scheme, positions, case.dim, case.base)
-    exact = Rotation.by_tables(x, cos, sin, interleaved=case.interleaved)
-    working = trial.loosest(case.dtype).arithmetic
-    given = dataclasses.replace(EXPLICIT_TABLES, table="exact", arithmetic=working)
-    allowed = exact.allowed(given, trial.machine)
-    own = rules(trial, "float64" if case.dtype == "float64" else "float32")
-    off = 3 * float(scheme.gain) * table_allowed(positions, case.dim, case.base, own)
-    largest = np.abs(x.astype(np.float64)[..., : case.dim]).max(axis=-1, keepdims=True, initial=0)
-    turned = 2 * off.max(axis=-1)[..., np.newaxis, np.newaxis] * largest
-    allowed = allowed + np.where(np.arange(case.head_dim) < case.dim, turned, 0.0)
-    keywords = {**case.keywords, "scaling": scheme}
-    return _Asked(x, positions, keywords, exact, allowed)
+    exact = trial.expect(case, x, positions)
+    allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
+    return _Asked(x, positions, {**case.keywords, "scaling": scheme}, exact, allowed)
 
 
 def _rotate(trial: Trial, asked: _Asked) -> NDArray[Any]:
@@ -217,11 +209,9 @@ def rotation_reference(trial: Trial, case: Case) -> Finding:
     scheme = any_scheme(case)
     asked = _asked(trial, case, scheme)
     wide = asked.x.astype(np.float64)
-    own_words = {name: asked.keywords[name] for name in ("interleaved", "rotary_dim", "scaling")}
-    own_words |= based(case.base)
+    own_words = {**based(case, "interleaved", "rotary_dim"), "scaling": scheme}
     literal = reference.apply_rotary_scaled(wide, asked.positions, **own_words)
-    own = table_allowed(asked.positions, case.dim, case.base, LITERAL).max()
-    more = 4 * float(scheme.gain) * own * np.abs(wide).max(initial=0)
+    more = literal_error(asked.exact)
     return compare(_rotate(trial, asked), literal, asked.allowed + more).after(asked.call)
 
 
