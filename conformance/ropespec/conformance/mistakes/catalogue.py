@@ -329,6 +329,12 @@ cos and sin swapped
     The cosine stands where the sine belongs; return cos first, or give it the real part.
 score scaled
     The score is the right one times a number; take the sum over components, no mean.
+softmax over another axis
+    Weights sum to 1 over queries or heads; take the softmax over the keys.
+weights not normalised
+    Weights do not sum to 1; divide by their sum.
+values normalised
+    Values are divided by their length; sum them as they are.
 mask inverted
     True in the mask forbids; it must allow.
 query or key not rotated
