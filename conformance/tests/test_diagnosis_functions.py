@@ -63,7 +63,7 @@ def rotation_matrix(positions, dim, *, interleaved, base=10000.0):
         (cos_sin, "frequencies in another order"),
         (project_query, "positions ignored"),
         (relative_score, "positions halved"),
-        (rotation_matrix, "some pairs turn backwards"),
+        (rotation_matrix, "some pairs rotate backwards"),
     ],
 )
 def test_a_choice_is_told_by_the_function_that_makes_it(function, told, named):

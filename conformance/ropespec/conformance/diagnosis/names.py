@@ -89,7 +89,7 @@ def _width(key: str, atoms: Atoms) -> str:
 
 
 def _pairs(key: str, atoms: Atoms) -> str:
-    return "some pairs do not turn" if "pair" in atoms and key in ("A3", "R4") else ""
+    return "some pairs do not rotate" if "pair" in atoms and key in ("A3", "R4") else ""
 
 
 def _block(key: str, atoms: Atoms) -> str:

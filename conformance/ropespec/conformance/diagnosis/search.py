@@ -19,7 +19,8 @@ from ropespec.conformance.diagnosis.fits import (
 from ropespec.conformance.diagnosis.seen import Seen, agree, telling
 from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
-from ropespec.conformance.mistakes.frequency import DYNAMIC, LADDERS, fitted_base
+from ropespec.conformance.mistakes.dynamic import DYNAMIC
+from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
 from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import roundings
 from ropespec.conformance.mistakes.sources import SOURCES
