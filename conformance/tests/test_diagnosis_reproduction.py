@@ -12,9 +12,10 @@ from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.diagnose import diagnose
 from ropespec.conformance.diagnosis.rotation import examine
 from ropespec.conformance.diagnosis.told import of_confirmed
-from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED
+from ropespec.conformance.mistakes.catalogue import CATALOGUE, ROOMS, UNLISTED
 from ropespec.conformance.mistakes.chain import RIGHT, run
-from ropespec.conformance.mistakes.frequency import DYNAMIC, LADDERS
+from ropespec.conformance.mistakes.dynamic import DYNAMIC
+from ropespec.conformance.mistakes.frequency import LADDERS
 from ropespec.conformance.mistakes.memory import MEMORIES
 from ropespec.conformance.mistakes.place import WHOLE
 from ropespec.conformance.mistakes.sources import SOURCES
@@ -188,3 +189,20 @@ def test_every_alternative_makes_something_of_a_call_and_has_an_entry():
         assert source(given).ndim == 4
         assert what
         assert key in KNOWN | {""}
+
+
+def test_an_id_and_a_name_stand_once():
+    """What a mistake is called is said in one place, beside what it computes."""
+    every = [entry for room in ROOMS for entry in room.MISTAKES]
+
+    assert len({entry.id for entry in every if entry.id}) == len(CATALOGUE)
+    assert len({entry.name for entry in every}) == len(every) == len(CATALOGUE) + len(UNLISTED)
+
+
+def test_what_is_shown_of_a_choice_is_in_the_zoo():
+    """A wrong implementation is made from the choice: its name, claims and checks stand there."""
+    shown = {one.name: (choice, one) for choice in (*TURNS, *LADDERS) for one in choice.shown}
+
+    assert len(shown) > 20
+    for name, (choice, one) in shown.items():
+        assert (ZOO[name].catalogue, ZOO[name].killed_by) == (choice.key, one.checks)

@@ -277,7 +277,7 @@ def test_a_subject_that_is_lost_has_a_diagnosis(status, name):
 
 @pytest.mark.parametrize(
     ("fault", "names"),
-    [(Fault.FORM, ["other result"]), (Fault.FLUSHED, ["subnormals flushed"]), (None, [])],
+    [(Fault.FORM, ["other result"]), (Fault.FLUSHED, ["subnormals flushed"]), (None, ["unknown"])],
 )
 def test_what_needs_no_search_is_named_by_its_kind_and_not_by_its_words(fault, names):
     """The message may say what it likes."""

@@ -6,7 +6,6 @@ import time
 import traceback
 import zlib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -207,8 +206,13 @@ def explained(session: Session, verdict: Verdict) -> Verdict:
     names: tuple[Diagnosis, ...] = evident
     if not evident or evident[0].name not in _LOST.values():
         session.refresh()  # what the checks left behind is no part of the subject
-        with suppress(Exception):  # what it answers is its own affair, and the verdict stands
+        try:
             names = diagnose(session, verdict.checks)
+        except TargetUnusable:
+            raise
+        except Exception as error:  # noqa: BLE001  # what it answers is its own affair
+            said = f"What came back could not be examined: {type(error).__name__}: {error}."
+            names = (Diagnosis("", "unknown", said),)
         if evident and all(item.name == "unknown" for item in names):
             names = evident
     checks = tuple(

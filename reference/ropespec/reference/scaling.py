@@ -173,6 +173,11 @@ def inv_freq_scaled(
     dim, base, scaling = check_dim(dim), check_base(base), check_scaling(scaling)
     check_host_device(device)
     check_scaled_dim(scaling, dim)
+    return _by_scheme(dim, base, scaling)
+
+
+def _by_scheme(dim: int, base: float, scaling: Scaling) -> NDArray[np.float64]:
+    """Return the printed form of a scheme, with its own numbers."""
     match scaling:
         case schemes.Linear(s):
             return theta_linear(dim, base, s)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ropespec.conformance import checks
-from ropespec.conformance.mistakes import catalogue
-from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED, Entry
+from ropespec.conformance.mistakes.catalogue import CATALOGUE, ROOMS, UNLISTED, Entry
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.zoo import Wrong, zoo
 from ropespec.spec.clauses import clauses
@@ -116,7 +115,8 @@ def _below(file: str) -> str:
 
 
 def _line_of(entry: Entry) -> str:
-    """Return file and line of an entry of the catalogue."""
+    """Return file and line of an entry: it stands beside the choices that are it."""
     heading = " ".join(filter(None, (entry.id, entry.name)))
-    lines = Path(catalogue.__file__).read_text(encoding="utf-8").splitlines()
-    return f"{_below(catalogue.__file__)}:{lines.index(heading) + 1}"
+    file = next(str(room.__file__) for room in ROOMS if entry in room.MISTAKES)
+    lines = Path(file).read_text(encoding="utf-8").splitlines()
+    return f"{_below(file)}:{lines.index(heading) + 1}"

@@ -40,6 +40,10 @@ def _pair_back(g: Given) -> Array:
     return np.where(pair < 0, -1.0, g.turning // 2 - 1 - pair)
 
 
+def _rest_of_pairs(g: Given, pack: int) -> Array:
+    return (_pair(g) >= g.turning // 2 // pack * pack).astype(np.float64)
+
+
 def _uneven_rows(g: Given) -> float:
     return float(len(g.positions) > 0 and bool(np.any(g.positions != g.positions[:1])))
 
@@ -214,6 +218,18 @@ FEATURES: dict[str, Feature] = {
         lambda g: (g.index(2) >= g.x.shape[2] // 4 * 4).astype(np.float64),
         flag("heads after the last whole pack of 4", "heads in whole packs of 4"),
         "token",
+    ),
+    "rest of 4 pairs": Feature(
+        "rest of 4 pairs",
+        lambda g: _rest_of_pairs(g, 4),
+        flag("pairs after the last whole pack of 4", "pairs in whole packs of 4"),
+        "component",
+    ),
+    "rest of 8 pairs": Feature(
+        "rest of 8 pairs",
+        lambda g: _rest_of_pairs(g, 8),
+        flag("pairs after the last whole pack of 8", "pairs in whole packs of 8"),
+        "component",
     ),
     "rest of 2 tokens": Feature(
         "rest of 2 tokens",

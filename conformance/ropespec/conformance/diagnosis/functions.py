@@ -1,12 +1,15 @@
 """Functions of their own: what else is computed instead, run beside the subject on fresh calls."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from ropespec.conformance.diagnosis.attend import attend
+from ropespec.conformance.diagnosis.through import THROUGH, through
 from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.identify.formulas import ASKED
 from ropespec.conformance.identify.others import find_others
 from ropespec.conformance.identify.probe import Lost
+from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import Diagnosis, Rank
 from ropespec.conformance.subject.session import Session
 
@@ -31,9 +34,23 @@ def functions(session: Session, failed: frozenset[str]) -> Iterator[Diagnosis]:
         key = "it hangs" if lost.answer == "timeout" else "it crashes"
         yield fact(key, f"{lost}.", "a function beside the rotation", "seen in 1 call")
         return
-    for function, word in draws[0].items():
-        if all(draw.get(function) == word for draw in draws[1:]):
+    for function in _suspects(session, draws, failed):
+        word = draws[0].get(function, "")
+        if word in _KNOWN and all(draw.get(function) == word for draw in draws[1:]):
             yield from _named(session, function, word, failed)
+        elif function == "attention":
+            yield from attend(session)
+        elif (found := through(session, function)) is not None:
+            yield replace(found, id="" if function in ASKED else found.id)
+
+
+def _suspects(
+    session: Session, draws: Sequence[dict[str, str]], failed: frozenset[str]
+) -> Iterable[str]:
+    """Return the functions that are wrong, and those that a failed check is about."""
+    asked = {name for check in all_checks() if check.id in failed for name in check.needs}
+    more = [name for name in ("attention", *THROUGH) if name in asked and name in session.offers]
+    return dict.fromkeys((*(name for draw in draws for name in draw), *more))
 
 
 def _named(
@@ -124,3 +141,4 @@ _OWN = {
     ("cos_sin", "twice"): "L2",
     ("relative_score", "distance"): "sign of positions lost",
 }
+_KNOWN = {*_OTHERS, *(word for _, word in _OWN), "odd width"}

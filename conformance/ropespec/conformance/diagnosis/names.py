@@ -12,7 +12,8 @@ GRID = 65535
 
 _UNTURNED = ("A3", "R4", "position 0 for all", "zeroed", "not a number")
 _LIMITED = ("P3", "offset", "C5", "K1", "K6", "A1", "D2", "S1", "B5", "P4", *_UNTURNED)
-_WIDTHS = {"dim", "power of two", "multiple of 16"}
+_WIDTHS = {"dim", "power of two", "multiple of 16", "rest of 4 pairs", "rest of 8 pairs"}
+_RESTS = {"rest of 4 heads", "rest of 2 tokens", "rest of 4 tokens", "rest of 8 tokens"}
 
 Atoms = dict[str, Atom]
 
@@ -88,10 +89,12 @@ def _width(key: str, atoms: Atoms) -> str:
 
 
 def _pairs(key: str, atoms: Atoms) -> str:
-    return "some pairs do not turn" if "pair" in atoms and key in ("A3", "R4") else ""
+    return "some pairs do not rotate" if "pair" in atoms and key in ("A3", "R4") else ""
 
 
 def _block(key: str, atoms: Atoms) -> str:
+    if atoms.keys() & _RESTS and key in _LIMITED:
+        return "beyond a block"
     inside = atoms.keys() <= {"token", "row", "head"}
     late = all(atom.op == ">=" and atom.value >= 2 for atom in atoms.values())
     return "beyond a block" if inside and late and key in _LIMITED else ""

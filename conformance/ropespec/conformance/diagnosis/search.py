@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ropespec.conformance.diagnosis.ask import Asker
+from ropespec.conformance.diagnosis.candidates import BASES
 from ropespec.conformance.diagnosis.fit_frequencies import fitted_frequencies
 from ropespec.conformance.diagnosis.fit_places import fitted_places
 from ropespec.conformance.diagnosis.fits import (
@@ -18,7 +19,8 @@ from ropespec.conformance.diagnosis.fits import (
 from ropespec.conformance.diagnosis.seen import Seen, agree, telling
 from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
-from ropespec.conformance.mistakes.frequency import DYNAMIC, LADDERS, fitted_base
+from ropespec.conformance.mistakes.dynamic import DYNAMIC
+from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
 from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import roundings
 from ropespec.conformance.mistakes.sources import SOURCES
@@ -29,11 +31,6 @@ __all__ = ["Search"]
 _FEW = 14
 _LARGE = 20000
 _TRIED = 12
-_BASES = (
-    *(100.0, 500.0, 1000.0, 5000.0, 10000.0, 20000.0, 25000.0, 50000.0, 100000.0, 160000.0),
-    *(500000.0, 1e6, 5e6, 1e7, 1e8),
-)
-"""Bases that models have: half dtypes leave too few digits to measure another."""
 _TELLING = 0.05
 
 
@@ -87,7 +84,7 @@ class Search:
             yield from GRADIENTS
         yield from TURNS
         yield from LADDERS
-        yield from (fitted_base(base) for base in _BASES if base != order[0].given.base)
+        yield from (fitted_base(base) for base in BASES if base != order[0].given.base)
         yield from (combined(((word, 1.0),), 0.0) for word in SOURCES if word != "own")
         yield from fitted_places(order, self.right)
         yield from WHOLE

@@ -1,11 +1,14 @@
 """What a diagnosis says: a name that was reproduced or measured, where, and the evidence."""
 
+from collections.abc import Sequence
+
 from ropespec.conformance.diagnosis.confirm import Confirmed
 from ropespec.conformance.diagnosis.names import key_of
 from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED, Entry
+from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.results import Diagnosis, Measured, Rank
 
-__all__ = ["entry_of", "fact", "of_confirmed", "unknown"]
+__all__ = ["entry_of", "fact", "of_choices", "of_confirmed", "reproduced", "unknown"]
 
 
 def entry_of(key: str) -> Entry:
@@ -35,6 +38,27 @@ def of_confirmed(confirmed: list[Confirmed]) -> Diagnosis:
 def _label(one: Confirmed) -> str:
     entry = entry_of(key_of(one.explanation.choice, one.explanation.where))
     return f"{entry.id} {entry.name}".strip()
+
+
+def reproduced(
+    key: str, said: str, where: str, evidence: str, equals: tuple[str, ...] = ()
+) -> Diagnosis:
+    """Put a choice that was run beside a function into words."""
+    entry = entry_of(key)
+    labels = [f"{one.id} {one.name}".strip() for one in map(entry_of, equals)]
+    others = tuple(label for label in labels if label != f"{entry.id} {entry.name}".strip())
+    sentence = f"{said[0].upper()}{said[1:]}. {entry.sentence}".strip()
+    rank = Rank.EQUALS if others else Rank.ALONE
+    return Diagnosis(entry.id, entry.name, sentence, where, evidence, rank, others)
+
+
+def of_choices(choices: Sequence[Choice], where: str, elements: int, calls: int) -> Diagnosis:
+    """Put choices into words that all make what a function gives, the simplest first."""
+    order = sorted(choices, key=lambda one: one.cost)
+    near = [one for one in order if one.cost <= order[0].cost + 1.0]
+    keys = tuple(dict.fromkeys(one.key for one in near))
+    evidence = f"reproduces {elements} of {elements} components in {calls} fresh calls"
+    return reproduced(keys[0], f"{where}: {order[0].what}", where, evidence, keys[1:])
 
 
 def fact(key: str, sentence: str, where: str, evidence: str) -> Diagnosis:

@@ -19,7 +19,7 @@ from ropespec.conformance.subject.session import (
 )
 from ropespec.spec.convention import Convention
 
-__all__ = ["find_others"]
+__all__ = ["answered", "find_others"]
 
 Float = NDArray[np.float64]
 Forms = Mapping[str, Callable[[], Float]]
@@ -78,7 +78,7 @@ def _together(words: dict[str, str]) -> list[tuple[str, str]]:
 def _asked(session: Session, name: str, base: float, draw: int) -> str:
     """Compare a function with the reference under changed arguments."""
     asked = ASKED[name](session.profile.layouts[0], base, draw)
-    got = _call(session, name, asked.arrays, asked.keywords)
+    got = answered(session, name, asked.arrays, asked.keywords)
     if not got:
         return ""
     for word, make in asked.forms.items():
@@ -101,7 +101,7 @@ def _scaled(got: tuple[NDArray[Any], ...], right: Any) -> str:  # noqa: ANN401  
     return "gain" if np.allclose(got[0], factor * first, atol=_TOLERANCE) else "unknown"
 
 
-def _call(
+def answered(
     session: Session, name: str, arrays: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[Float, ...]:
     """Call a function with the keywords it takes; an empty tuple if it raises."""
@@ -140,7 +140,7 @@ def _theta(base: float, dim: int = _DIM) -> Float:
 
 def _inv_freq(session: Session, name: str, base: float, draw: int) -> str:
     dim = (16, 24, 32, 20)[draw % 4]
-    got = _call(session, name, (dim,), {"base": base})
+    got = answered(session, name, (dim,), {"base": base})
     if not got:
         return ""
     i = np.arange(dim // 2)
@@ -159,7 +159,7 @@ def _inv_freq(session: Session, name: str, base: float, draw: int) -> str:
         return "base"
     if word == "unknown" and got[0].shape == (dim // 2,) and not 0.5 < got[0][0] < 2.0:
         return "not initialised"
-    odd = _call(session, name, (dim + 1,), {"base": base})
+    odd = answered(session, name, (dim + 1,), {"base": base})
     return "odd width" if word == "right" and odd and len(odd[0]) > dim // 2 else word
 
 
@@ -168,7 +168,7 @@ def _logged(make: Callable[[], Float]) -> Callable[[], Float]:
 
 
 def _cos_sin(session: Session, name: str, base: float, draw: int) -> str:
-    got = _call(session, name, (_places(draw), _DIM), {"base": base})
+    got = answered(session, name, (_places(draw), _DIM), {"base": base})
     if len(got) != 2:
         return ""
     angle = _places(draw)[:, None] * _theta(base)
@@ -180,7 +180,7 @@ def _cos_sin(session: Session, name: str, base: float, draw: int) -> str:
         "from 1": (np.cos(angle + _theta(base)), np.sin(angle + _theta(base))),
     }
     far = 100 * _places(draw)
-    more = _call(session, name, (far, _DIM), {"base": base})
+    more = answered(session, name, (far, _DIM), {"base": base})
     wide = far[:, None] * _theta(base)
     for kind in ("float16", "bfloat16"):
         half = rounded(wide, kind)
@@ -199,7 +199,7 @@ def _stacked(parts: tuple[Float, ...]) -> Callable[[], Float]:
 
 
 def _sinusoidal(session: Session, name: str, base: float, draw: int) -> str:
-    got = _call(session, name, (_places(draw), _DIM), {"base": base})
+    got = answered(session, name, (_places(draw), _DIM), {"base": base})
     if not got:
         return ""
 
@@ -233,7 +233,7 @@ def _sinusoidal(session: Session, name: str, base: float, draw: int) -> str:
     word = _match(got[0], forms)
     if word == "right" and _ignores_base(session, name, (_places(draw), _DIM), got[0]):
         return "base"
-    cut = _call(session, name, (_places(draw), _DIM + 1), {"base": base})
+    cut = answered(session, name, (_places(draw), _DIM + 1), {"base": base})
     return "odd width" if word == "right" and cut else word
 
 
@@ -241,7 +241,7 @@ def _ignores_base(session: Session, name: str, arrays: tuple[Any, ...], usual: F
     """Whether a function takes a base and gives the same for another."""
     if "base" not in session.offers[name].keywords:
         return False
-    got = _call(session, name, arrays, {"base": _other(float(session.profile.base))})
+    got = answered(session, name, arrays, {"base": _other(float(session.profile.base))})
     return bool(got) and got[0].shape == usual.shape and bool(np.allclose(got[0], usual))
 
 
@@ -272,7 +272,7 @@ def _projection(session: Session, name: str, base: float, draw: int) -> str:
     where = positions[0] if session.profile.shared_positions else positions
     arrays = (x, weight) if name == "project_value" else (x, where, weight)
     keywords = {} if name == "project_value" else {"interleaved": layout, "base": base}
-    got = _call(session, name, arrays, keywords)
+    got = answered(session, name, arrays, keywords)
     if not got:
         return ""
     plain = np.einsum("bsi,hdi->bshd", x.astype(np.float64), weight.astype(np.float64))
@@ -316,7 +316,7 @@ def _attention(session: Session, name: str, base: float, draw: int) -> str:
             "base": base,
             "mask": given_mask[None, None],
         }
-        got = _call(session, name, (q, k, v), keywords)
+        got = answered(session, name, (q, k, v), keywords)
         if len(got) != 2:
             return ""
         words.append(_matched(got, attention_forms(Given(q, k, v, given_mask, turn))))
@@ -345,7 +345,7 @@ def _grouped(session: Session, name: str, base: float, turn: Turn, draw: int) ->
         "base": base,
         "mask": mask[None, None],
     }
-    got = _call(session, name, (q, k, v), keywords)
+    got = answered(session, name, (q, k, v), keywords)
     if len(got) != 2:
         return ""  # no more than equal sizes is asked of every subject
     word = _matched(got, grouped_forms(Given(q, k, v, mask, turn)))

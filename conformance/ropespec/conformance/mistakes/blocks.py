@@ -5,10 +5,24 @@ from collections.abc import Callable
 import numpy as np
 
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import own, places, spread
 
-__all__ = ["BLOCKS", "blocked"]
+__all__ = ["BLOCKS", "MISTAKES", "blocked"]
+
+MISTAKES = entries("""
+B3 positions of the first part for all
+    A sequence is cut in parts and each is rotated by the positions of the first; add the offset
+    of the part to the index.
+local positions
+    A sequence is cut in parts and tokens are counted in each; a token keeps the position it has
+    in the whole.
+positions in steps
+    Positions are rounded to steps; use each as it is.
+positions of blocks
+    Tokens share the index of their block; use the position of each.
+""")
 
 BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
     "shifted": (

@@ -17,7 +17,7 @@ __all__ = ["RIGHT", "Chain", "Made", "Pairs", "allowed", "run"]
 
 
 class Pairs(NamedTuple):
-    """Which components turn together and where they are written, each of shape (n,)."""
+    """Which components rotate together and where they are written, each of shape (n,)."""
 
     first: Array
     second: Array
@@ -96,7 +96,7 @@ class Chain:
     call, place, frequency, angle, table, pairing, product, tail, store : callable
         The stages.
     slack : float
-        By how much more rounding this chain needs room than one that turns once.
+        By how much more rounding this chain needs room than one that rotates once.
     coarse : bool
         Whether float64 x is worked on in float32.
     fine : bool
@@ -224,7 +224,7 @@ def _rounded(y: Array, room: Array, dtype: str) -> tuple[Array, Array]:
 
 
 def allowed(work: str, place: Array, theta: Array, *, fine: bool = False) -> Array:
-    """Bound the error of a turned pair of length 1 in the usual arithmetic (clause JDG-2).
+    """Bound the error of a rotated pair of length 1 in the usual arithmetic (clause JDG-2).
 
     Parameters
     ----------

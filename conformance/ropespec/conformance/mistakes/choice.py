@@ -6,7 +6,31 @@ from typing import Any
 
 from ropespec.conformance.mistakes.chain import RIGHT, Chain
 
-__all__ = ["Choice"]
+__all__ = ["Choice", "Shown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A wrong implementation that makes a choice, and is right otherwise.
+
+    Attributes
+    ----------
+    name : str
+        In the zoo.
+    checks : tuple of str
+        Those that must fail on it, the most telling first.
+    claims : mapping
+        Under which it is wrong; half-split unless it says otherwise.
+    """
+
+    name: str
+    checks: tuple[str, ...]
+    claims: Mapping[str, Any] = field(hash=False)
+
+    @classmethod
+    def by(cls, name: str, *checks: str, **claims: object) -> "Shown":
+        """Write it as a call."""
+        return cls(name, checks, claims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +51,8 @@ class Choice:
         How much is assumed: 1 for a choice without numbers, more for each number that is fitted.
     free : bool
         Whether a stage is filled with what was measured, so that only the others are confirmed.
+    shown : tuple of Shown
+        Wrong implementations of the zoo that make it.
     """
 
     key: str
@@ -35,6 +61,7 @@ class Choice:
     change: Mapping[str, Any] = field(hash=False)
     cost: float = 1.0
     free: bool = False
+    shown: tuple[Shown, ...] = ()
 
     def chain(self, base: Chain = RIGHT) -> Chain:
         """Return a chain with this choice."""

@@ -4,10 +4,54 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.choice import Choice, Shown
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["DYNAMIC", "LADDERS", "fitted_base", "fitted_scale", "fitted_width", "listed"]
+__all__ = [
+    "LADDERS",
+    "MISTAKES",
+    "fitted_base",
+    "fitted_scale",
+    "fitted_width",
+    "listed",
+]
+
+MISTAKES = entries("""
+F1 wrong base
+    The base is not the one claimed; pass it on to the frequencies.
+F2 reciprocal frequencies
+    The exponent is positive, so frequencies grow; use base^(-2i/d).
+F3 wrong exponent
+    The exponent is not 2i/rotary_dim; mind the index, the step and the denominator.
+K1 positions scaled
+    All frequencies are multiplied by one factor that nobody declared; check the factor and its
+    direction.
+K6 position scale 2
+    Positions are doubled; the default scale must be 1.
+I1 frequencies not initialised
+    The frequencies are no ladder and do not begin at 1; fill the buffer after loading.
+frequencies reversed
+    The first pair is the slowest; the first must be the fastest.
+one scalar theta
+    All pairs rotate by the same angle; each has its own frequency.
+frequencies in another order
+    The frequencies are the right ones, though not from the fastest to the slowest.
+frequencies repeated
+    The frequencies begin again after some pairs; compute one for each.
+frequencies in equal steps
+    The frequencies are equally spaced; space their logarithms.
+special width
+    At some head_dim the result is otherwise than at the rest; look at the path for it.
+heads rotated differently
+    Equal heads come back different; rotate all heads by the position of their token.
+some pairs do not rotate
+    Some pairs come back as they were; fill the whole ladder.
+some pairs rotate backwards
+    Some pairs rotate clockwise; look at the sign of their frequencies.
+unknown frequencies
+    The frequencies are none that is known; everything else is right.
+""")
 
 Ladder = Callable[[Given], Array]
 
@@ -24,15 +68,22 @@ def _right(g: Given) -> Array:
     return np.asarray(g.base ** (-2 * _i(g) / g.turning))
 
 
-def _choice(key: str, what: str, ladder: Ladder, cost: float = 1.0) -> Choice:
-    return Choice(key, "frequency", what, {"frequency": ladder}, cost)
+def _choice(
+    key: str, what: str, ladder: Ladder, cost: float = 1.0, shown: tuple[Shown, ...] = ()
+) -> Choice:
+    return Choice(key, "frequency", what, {"frequency": ladder}, cost, shown=shown)
 
 
-def _power(what: str, exponent: Callable[[Given], Array], key: str = "F3") -> Choice:
+def _power(
+    what: str,
+    exponent: Callable[[Given], Array],
+    key: str = "F3",
+    shown: tuple[Shown, ...] = (),
+) -> Choice:
     def ladder(g: Given) -> Array:
         return np.asarray(g.base ** -exponent(g))
 
-    return _choice(key, f"the frequencies are {what}", ladder)
+    return _choice(key, f"the frequencies are {what}", ladder, shown=shown)
 
 
 def _wide(g: Given) -> int:
@@ -63,22 +114,58 @@ def _stopped(pick: Callable[[Array], Array]) -> Ladder:
 
 
 LADDERS: tuple[Choice, ...] = (
-    _power("base^(+2i/r): they grow", lambda g: -2 * _i(g) / g.turning, "F2"),
-    _power("base^(-i/r)", lambda g: _i(g) / g.turning),
-    _power("base^(-4i/r)", lambda g: 4 * _i(g) / g.turning),
-    _power("base^(-2i/(r-2))", lambda g: 2 * _i(g) / max(g.turning - 2, 1)),
+    _power(
+        "base^(+2i/r): they grow",
+        lambda g: -2 * _i(g) / g.turning,
+        "F2",
+        shown=(Shown.by("reciprocal", "FREQ-2.read-off", "FREQ-5.order"),),
+    ),
+    _power(
+        "base^(-i/r)",
+        lambda g: _i(g) / g.turning,
+        shown=(Shown.by("exponent_i", "FREQ-2.read-off"),),
+    ),
+    _power(
+        "base^(-4i/r)",
+        lambda g: 4 * _i(g) / g.turning,
+        shown=(Shown.by("denominator_half", "FREQ-2.read-off"),),
+    ),
+    _power(
+        "base^(-2i/(r-2))",
+        lambda g: 2 * _i(g) / max(g.turning - 2, 1),
+        shown=(Shown.by("denominator_d_minus_2", "FREQ-2.read-off"),),
+    ),
     _power("base^(-2i/(r-1))", lambda g: 2 * _i(g) / max(g.turning - 1, 1)),
     _power("base^(-2i/(r+2))", lambda g: 2 * _i(g) / (g.turning + 2)),
     _power("base^(-i/(r/2-1))", lambda g: _i(g) / max(_n(g) - 1, 1)),
-    _power("base^(-2(i+1)/r): the index runs from 1", lambda g: 2 * (_i(g) + 1) / g.turning),
+    _power(
+        "base^(-2(i+1)/r): the index runs from 1",
+        lambda g: 2 * (_i(g) + 1) / g.turning,
+        shown=(Shown.by("index_from_1", "FREQ-2.read-off", "ERR-1.printed"),),
+    ),
     _power("base^(-2(i-1)/r): the index runs from -1", lambda g: 2 * (_i(g) - 1) / g.turning),
     _power("base^(-(2i+1)/r)", lambda g: (2 * _i(g) + 1) / g.turning),
     _power("base^(-(i+1)/r)", lambda g: (_i(g) + 1) / g.turning),
-    _power("base^(-2i/head_dim)", lambda g: 2 * _i(g) / g.x.shape[-1], "R1"),
+    _power(
+        "base^(-2i/head_dim)",
+        lambda g: 2 * _i(g) / g.x.shape[-1],
+        "R1",
+        shown=(
+            Shown.by(
+                "width_of_head",
+                "FREQ-2.read-off",
+                "ROT-14.forms",
+                "WGT-4.moved",
+                rotary_dim=8,
+                head_dims=(16, 32),
+            ),
+        ),
+    ),
     _power(
         "base^(-2i/(heads head_dim))",
         lambda g: 2 * _i(g) / (g.x.shape[-1] * g.x.shape[2]),
         "X3",
+        shown=(Shown.by("width_of_model", "ROT-7.value"),),
     ),
     _power(
         "base^(-(i+r/2)/r): those that follow in a table of twice the width",
@@ -95,10 +182,18 @@ LADDERS: tuple[Choice, ...] = (
     ),
     _choice("F3", "the frequencies are e^(-2i/r)", lambda g: np.exp(-2 * _i(g) / g.turning)),
     _choice("F3", "the frequencies are 2^(-2i/r)", lambda g: 2.0 ** (-2 * _i(g) / g.turning)),
-    _choice("one scalar theta", "all frequencies are 1", lambda g: np.ones(_n(g))),
+    _choice(
+        "one scalar theta",
+        "all frequencies are 1",
+        lambda g: np.ones(_n(g)),
+        shown=(Shown.by("one_scalar_theta", "FREQ-2.read-off", "ERR-1.printed"),),
+    ),
     _choice("A3", "all frequencies are 0", lambda g: np.zeros(_n(g))),
     _choice(
-        "frequencies reversed", "the frequencies are in reverse order", _parts(lambda f: f[::-1])
+        "frequencies reversed",
+        "the frequencies are in reverse order",
+        _parts(lambda f: f[::-1]),
+        shown=(Shown.by("reversed_order", "FREQ-5.order"),),
     ),
     _choice(
         "frequencies in another order",
@@ -129,6 +224,7 @@ LADDERS: tuple[Choice, ...] = (
         "frequencies repeated",
         "the last frequency is that of the pair before",
         _parts(lambda f: np.concatenate([f[:-1], f[-2:-1]]) if len(f) > 1 else f),
+        shown=(Shown.by("last_frequency_repeated", "FREQ-2.read-off"),),
     ),
     _choice(
         "frequencies repeated",
@@ -156,91 +252,50 @@ LADDERS: tuple[Choice, ...] = (
         _parts(lambda f: np.linspace(f[0], f[-1], len(f)) if len(f) else f),
     ),
     _choice(
-        "some pairs turn backwards",
+        "some pairs rotate backwards",
         "the slower half turns backwards",
         _signs(lambda i: i >= len(i) // 2),
     ),
     _choice(
-        "some pairs turn backwards",
+        "some pairs rotate backwards",
         "the faster half turns backwards",
         _signs(lambda i: i < len(i) // 2),
     ),
     _choice(
-        "some pairs turn backwards",
+        "some pairs rotate backwards",
         "every second pair turns backwards",
         _signs(lambda i: i % 2 == 1),
     ),
     _choice(
-        "some pairs do not turn",
-        "the slower half does not turn",
+        "some pairs do not rotate",
+        "the slower half does not rotate",
         _stopped(lambda i: 2 * i >= len(i)),
     ),
     _choice(
-        "some pairs do not turn",
-        "the faster half does not turn",
+        "some pairs do not rotate",
+        "the faster half does not rotate",
         _stopped(lambda i: i < len(i) // 2),
     ),
     _choice(
-        "some pairs do not turn", "every second pair does not turn", _stopped(lambda i: i % 2 == 1)
+        "some pairs do not rotate",
+        "every second pair does not rotate",
+        _stopped(lambda i: i % 2 == 1),
     ),
     _choice(
-        "some pairs do not turn",
-        "every second pair does not turn, from the first on",
+        "some pairs do not rotate",
+        "every second pair does not rotate, from the first on",
         _stopped(lambda i: i % 2 == 0),
     ),
     _choice(
-        "some pairs do not turn",
-        "the last pair does not turn",
+        "some pairs do not rotate",
+        "the last pair does not rotate",
         _stopped(lambda i: i == len(i) - 1),
     ),
-    _choice("some pairs do not turn", "the first pair does not turn", _stopped(lambda i: i == 0)),
+    _choice(
+        "some pairs do not rotate", "the first pair does not rotate", _stopped(lambda i: i == 0)
+    ),
 )
 """Ladders without a number of their own."""
-
-
-def _longest(g: Given) -> float:
-    return float(g.x.shape[1])
-
-
-def _farthest(g: Given) -> float:
-    return float(np.abs(g.positions).max(initial=0)) + 1
-
-
-def _dynamic(limit: int, factor: int, size: Callable[[Given], float], word: str) -> Choice:
-    """Return the ladder whose base grows with the length of the call."""
-
-    def ladder(g: Given) -> Array:
-        ratio = max(factor * size(g) / limit - (factor - 1), 1.0)
-        base = g.base * ratio ** (g.turning / max(g.turning - 2, 1))
-        return np.asarray(base ** (-2 * _i(g) / g.turning))
-
-    grown = f"({factor} n/{limit} - {factor - 1})" if factor > 1 else f"(n/{limit})"
-    what = f"the base is multiplied by {grown}^(r/(r-2)), n the {word} of the call, beyond {limit}"
-    return _choice("base grows with the length", what, ladder, 2.0)
-
-
-def _stretched(limit: int, size: Callable[[Given], float], word: str) -> Choice:
-    """Return frequencies that shrink so that the longest call ends where the table does."""
-
-    def ladder(g: Given) -> Array:
-        return np.asarray(_right(g) * min(limit / max(size(g), 1.0), 1.0))
-
-    what = f"the frequencies are divided by n/{limit}, n the {word} of the call, beyond {limit}"
-    return _choice("K1", what, ladder, 2.0)
-
-
-_SIZES = ((_longest, "length"), (_farthest, "largest position plus 1"))
-
-DYNAMIC: tuple[Choice, ...] = tuple(
-    choice
-    for limit in (64, 128, 256, 512, 1024, 2048, 4096, 8192)
-    for size, word in _SIZES
-    for choice in (
-        *(_dynamic(limit, factor, size, word) for factor in (1, 2, 4, 8)),
-        _stretched(limit, size, word),
-    )
-)
-"""Ladders that depend on the length of the call."""
 
 
 def fitted_base(base: float) -> Choice:
@@ -275,7 +330,7 @@ def fitted_scale(factor: float) -> Choice:
 
 
 def listed(ladders: dict[int, Array], what: str, key: str) -> Choice:
-    """Return frequencies as they were measured, by the number of components that turn."""
+    """Return frequencies as they were measured, by the number of components that rotate."""
 
     def ladder(g: Given) -> Array:
         return ladders.get(g.turning, np.full(_n(g), np.nan))

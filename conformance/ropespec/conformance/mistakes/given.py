@@ -26,7 +26,7 @@ class Given:
     base : float
         The base asked for.
     rotary_dim : int or None
-        How many components are to turn; None for all.
+        How many components are to rotate; None for all.
     strided, strided_positions : bool
         Whether x or positions are views with gaps.
     past : tuple of Given
@@ -50,7 +50,7 @@ class Given:
 
     @property
     def turning(self) -> int:
-        """How many components are to turn."""
+        """How many components are to rotate."""
         return self.x.shape[-1] if self.rotary_dim is None else self.rotary_dim
 
     @property

@@ -7,10 +7,30 @@ import numpy as np
 
 from ropespec.conformance.mistakes.chain import own_position
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
 
-__all__ = ["MEMORIES"]
+__all__ = ["MEMORIES", "MISTAKES"]
+
+MISTAKES = entries("""
+P2 offset counted twice
+    The offset is advanced by the length of the prompt again; advance it by the new tokens only.
+P9 rotated again from the cache
+    What has been rotated is kept and rotated again; keep keys as they were before, or rotate them
+    once.
+C1 stale positions
+    The positions of an earlier call are used; put the offset into the key of the cache.
+C4 stale dtype
+    A table made for a call in half precision serves later calls in float32; put the dtype into
+    the key.
+K2 frequencies kept after a long call
+    A long sequence changes the frequencies of later short ones; reset them.
+frequencies of the first width
+    The frequencies made for the first head_dim serve every other; keep them by width.
+not repeatable
+    The same call gives another result the second time; look for state, random numbers or a race.
+""")
 
 Key = Callable[[Given], object]
 
@@ -214,7 +234,7 @@ MEMORIES: tuple[Choice, ...] = (
     Choice(
         "P9",
         "memory",
-        "what was turned is turned again when the same call is made again",
+        "what was rotated is rotated again when the same call is made again",
         {"place": lambda g: own_position(g) * (1 + _same_before(g)), "slack": 20.0},
     ),
     Choice(

@@ -5,10 +5,33 @@ from collections.abc import Callable
 import numpy as np
 
 from ropespec.conformance.mistakes.chain import Pairs, claimed_pairs, ladder
-from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.choice import Choice, Shown
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["PAIRINGS"]
+__all__ = ["MISTAKES", "PAIRINGS"]
+
+MISTAKES = entries("""
+L1 wrong pairing
+    The other convention's pairs are rotated; pair (2i, 2i+1) where interleaved is claimed, (i,
+    i+d/2) where half is.
+L3 left de-interleaved
+    The rotated pairs are concatenated instead of woven; stack them on a last axis and reshape.
+L6 convention flag ignored
+    The flag for the layout has no effect on some call; pass it on to every path.
+R1 head_dim instead of rotary_dim
+    Exponent or pair distance follow head_dim; both must follow rotary_dim.
+R2 rotary_dim ignored
+    The whole head rotates; rotate the first rotary_dim components and pass the rest through.
+R3 partial factor applied twice
+    Only a part of the claimed components rotates; apply the factor once.
+R6 padded lanes rotate
+    The width is rounded up to a power of two and the tail rotates with it; mask the columns.
+R9 wrong end rotates, or tail dropped
+    The first rotary_dim components must rotate and the others come back as they are.
+mirrored pairs
+    A component rotates with the one as far from the other end; see the pairing claimed.
+""")
 
 
 def _split(first: Array, second: Array) -> Pairs:
@@ -79,7 +102,7 @@ def _whole(g: Given) -> Pairs:
 
 
 def _as_wide(make: Callable[[Given], int]) -> dict[str, object]:
-    """Return the stages for another number of components that turn."""
+    """Return the stages for another number of components that rotate."""
 
     def pairs(g: Given) -> Pairs:
         return _way(g, min(make(g), g.x.shape[-1]) // 2)
@@ -111,7 +134,24 @@ def _beside(g: Given) -> Pairs:
 
 
 PAIRINGS: tuple[Choice, ...] = (
-    Choice("L1", "pairing", "the pairs are those of the other layout", {"pairing": _other}),
+    Choice(
+        "L1",
+        "pairing",
+        "the pairs are those of the other layout",
+        {"pairing": _other},
+        shown=(
+            Shown.by(
+                "half_for_adjacent",
+                "ROT-6.pairing",
+                "ROT-6.value",
+                "PUB-7.bare",
+                "REL-9.additive",
+                "ROT-3.forms",
+                "ROT-6.forms",
+                interleaved=True,
+            ),
+        ),
+    ),
     Choice(
         "L6", "pairing", "the pairs are halves whatever is asked for", {"pairing": _always_half}
     ),
@@ -125,25 +165,25 @@ PAIRINGS: tuple[Choice, ...] = (
     Choice(
         "mirrored pairs",
         "pairing",
-        "component j turns with the one as far from the end",
+        "component j rotates with the one as far from the end",
         {"pairing": _mirrored},
     ),
     Choice(
         "L3",
         "pairing",
-        "what was turned is written in two halves",
+        "what was rotated is written in two halves",
         {"pairing": _written(claimed_pairs, _half)},
     ),
     Choice(
         "L3",
         "pairing",
-        "what was turned is written in neighbours",
+        "what was rotated is written in neighbours",
         {"pairing": _written(claimed_pairs, _interleaved)},
     ),
     Choice(
         "L3",
         "pairing",
-        "pairs of the other layout are turned, and written in the claimed one",
+        "pairs of the other layout are rotated, and written in the claimed one",
         {
             "pairing": lambda g: Pairs(
                 _other(g).first, _other(g).second, claimed_pairs(g).first, claimed_pairs(g).second
@@ -162,12 +202,18 @@ PAIRINGS: tuple[Choice, ...] = (
         "the members change places before and after turning",
         {"pairing": _exchanged_in},
     ),
-    Choice("R9", "pairing", "the last components turn", {"pairing": _last}),
-    Choice("R2", "pairing", "the whole head turns", _as_wide(lambda g: g.x.shape[-1])),
+    Choice("R9", "pairing", "the last components rotate", {"pairing": _last}),
     Choice(
         "R2",
         "pairing",
-        "the whole head turns by frequencies of rotary_dim",
+        "the whole head rotates",
+        _as_wide(lambda g: g.x.shape[-1]),
+        shown=(Shown.by("rotary_dim_ignored", "ROT-14.tail", rotary_dim=8, head_dims=(16, 32)),),
+    ),
+    Choice(
+        "R2",
+        "pairing",
+        "the whole head rotates by frequencies of rotary_dim",
         {
             "pairing": _whole,
             "frequency": lambda g: np.asarray(
@@ -178,13 +224,14 @@ PAIRINGS: tuple[Choice, ...] = (
     Choice(
         "R3",
         "pairing",
-        "half of what should turn does",
+        "half of what should rotate does",
         _as_wide(lambda g: max(g.turning // 4 * 2, 2)),
+        shown=(Shown.by("factor_twice", "FREQ-2.read-off", rotary_dim=8, head_dims=(16, 32)),),
     ),
     Choice(
         "R3",
         "pairing",
-        "half of what should turn does, by the frequencies of all",
+        "half of what should rotate does, by the frequencies of all",
         {
             "pairing": lambda g: _way(g, g.turning // 4),
             "frequency": lambda g: ladder(g)[: g.turning // 4],
@@ -199,13 +246,13 @@ PAIRINGS: tuple[Choice, ...] = (
     Choice(
         "R6",
         "pairing",
-        "the width is rounded up to a power of two and turns",
+        "the width is rounded up to a power of two and rotates",
         _as_wide(_power_of_two),
     ),
     Choice(
         "R6",
         "pairing",
-        "lanes up to the next power of two turn as well, and the partner is as far",
+        "lanes up to the next power of two rotate as well, and the partner is as far",
         {
             "pairing": lambda g: _way(g, min(_power_of_two(g), g.x.shape[-1]) // 2),
             "frequency": _padded,
@@ -214,7 +261,7 @@ PAIRINGS: tuple[Choice, ...] = (
     Choice(
         "R6",
         "pairing",
-        "the components up to the next power of two turn among themselves as well",
+        "the components up to the next power of two rotate among themselves as well",
         {"pairing": _beside, "frequency": _padded},
     ),
     Choice(

@@ -3,12 +3,44 @@
 import numpy as np
 
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import Source, own, spread
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.sources import SOURCES
 
-__all__ = ["LIMITED", "WHOLE", "combined", "limited"]
+__all__ = ["LIMITED", "MISTAKES", "WHOLE", "combined", "limited"]
+
+MISTAKES = entries("""
+P3 offset by one
+    Every token is rotated by one position too many; count from 0.
+D2 positions in half precision
+    Positions are rounded, so neighbours coincide; build them as integers or float32.
+C5 beyond the table
+    Positions past the end of a table are clamped, wrapped or passed through; extend the table or
+    raise.
+offset
+    A constant is added to every position; rotate by the position itself.
+negative positions clamped
+    Positions below zero are rotated as 0; keep their sign.
+positions in 8 bits
+    Positions wrap at 8 bits; hold them in 32 or 64.
+positions in 24 bits
+    Positions wrap at 24 bits; hold them in 32 or 64.
+positions in 32 bits
+    Positions wrap at 32 bits; keep 64.
+positions in 16 bits
+    Positions wrap at 16 bits; hold them in 32 or 64.
+angle depends on other tokens
+    A position is rotated otherwise in a row than next to its neighbour; rotate each token by its
+    own position.
+one position for all calls
+    One position is used in every call; use the positions given.
+position of another source
+    The position does not come from the positions given; use them.
+positions halved
+    Positions are divided by two; use them as they are.
+""")
 
 
 def combined(terms: tuple[tuple[str, float], ...], constant: float) -> Choice:

@@ -3,10 +3,48 @@
 
 import numpy as np
 
-from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.choice import Choice, Shown
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array
 
-__all__ = ["PRODUCTS"]
+__all__ = ["MISTAKES", "PRODUCTS"]
+
+MISTAKES = entries("""
+S1 direction reversed
+    Pairs rotate clockwise; the sign of sin, or the transpose of the matrix, is to be flipped.
+R4 rotation discarded
+    The part that should be rotated comes back as it was; return the rotated slice.
+D13 sine lost
+    Only the real part of e^{i m theta} is kept; do not cast complex tables to a real dtype.
+A1 applied twice
+    The rotation is applied twice; remove one of the two calls.
+A3 never applied
+    x comes back as it was; call the rotation on this path.
+M2 overwritten operand
+    One member is made from the other already overwritten; keep both until both are done.
+lost minus
+    The block is [[c, s], [s, c]]; subtract where the formula subtracts.
+pairs in another order
+    The rotated components come back in other places; leave each in its own.
+not a number
+    The result is no number; look for memory that was never written.
+cos and sin swapped
+    The cosine stands where the sine belongs; return cos first, or give it the real part.
+cosine lost
+    The product with the cosine is missing; keep both products.
+one member rotates
+    One member of each pair comes back as it was; write both.
+operands confused
+    A member of a pair is made of other products than it should; compare the formula.
+squared tables
+    Cosines and sines are multiplied twice; multiply once.
+term lost
+    One of the two products of a member is missing; keep both.
+x added
+    x is added to its rotation; return the rotation alone.
+zeroed
+    What should rotate comes back as zero; write every component.
+""")
 
 
 def _overwrites_second(a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Array]:
@@ -25,18 +63,56 @@ PRODUCTS: tuple[Choice, ...] = (
         "product",
         "x comes back as it was",
         {"product": lambda a, b, c, s: (a + 0 * c, b + 0 * c)},
+        shown=(
+            Shown.by(
+                "never_applied",
+                "FREQ-2.read-off",
+                "FREQ-6.neighbours",
+                "DEC-1.abel",
+                "DEC-2.cosines",
+            ),
+        ),
     ),
     Choice(
         "S1",
         "product",
-        "pairs turn clockwise",
+        "pairs rotate clockwise",
         {"product": lambda a, b, c, s: (a * c + b * s, b * c - a * s)},
+        shown=(
+            Shown.by(
+                "clockwise_interleaved",
+                "REL-1.forms",
+                "REL-2.forms",
+                "REL-5.forms",
+                "REL-5.middle",
+                "REL-6.forms",
+                "REL-9.forms",
+                "DER-1.forms",
+                "DER-2.forms",
+                "DER-4.forms",
+                "DER-5.forms",
+                "DEC-1.forms",
+                interleaved=True,
+            ),
+        ),
     ),
     Choice(
         "lost minus",
         "product",
         "the first member is a c + b s",
         {"product": lambda a, b, c, s: (a * c + b * s, b * c + a * s)},
+        shown=(
+            Shown.by(
+                "lost_minus",
+                "ROT-11.norm",
+                "ROT-2.complex",
+                "REL-2.real-part",
+                "REL-3.inner-product",
+                "REL-4.groups",
+                "REL-5.key-turned",
+                "ATT-3.weights",
+            ),
+        ),
     ),
     Choice(
         "lost minus",
@@ -64,13 +140,13 @@ PRODUCTS: tuple[Choice, ...] = (
         {"product": lambda a, b, c, s: (a * c, b * c + a * s)},
     ),
     Choice(
-        "one member turns",
+        "one member rotates",
         "product",
         "the second member stays as it was",
         {"product": lambda a, b, c, s: (a * c - b * s, b + 0 * c)},
     ),
     Choice(
-        "one member turns",
+        "one member rotates",
         "product",
         "the first member stays as it was",
         {"product": lambda a, b, c, s: (a + 0 * c, b * c + a * s)},
@@ -120,7 +196,7 @@ PRODUCTS: tuple[Choice, ...] = (
     Choice(
         "A1",
         "product",
-        "pairs turn twice",
+        "pairs rotate twice",
         {"slack": 3.0}
         | {
             "product": lambda a, b, c, s: (
@@ -132,7 +208,7 @@ PRODUCTS: tuple[Choice, ...] = (
     Choice(
         "A1",
         "product",
-        "pairs turn three times",
+        "pairs rotate three times",
         {"slack": 4.0}
         | {
             "product": lambda a, b, c, s: (
@@ -144,49 +220,58 @@ PRODUCTS: tuple[Choice, ...] = (
     Choice(
         "pairs in another order",
         "product",
-        "the members are exchanged before they turn",
+        "the members are exchanged before they rotate",
         {"product": lambda a, b, c, s: (b * c - a * s, a * c + b * s)},
     ),
     Choice(
         "pairs in another order",
         "product",
-        "the members are exchanged after they turned",
+        "the members are exchanged after they rotated",
         {"product": lambda a, b, c, s: (b * c + a * s, a * c - b * s)},
     ),
     Choice(
         "R4",
         "product",
-        "the part that should turn comes back as it was",
+        "the part that should rotate comes back as it was",
         {"product": lambda a, b, c, s: (a + 0 * c, b + 0 * c)},
     ),
     Choice(
         "M2",
         "product",
-        "the second member is made from the first already turned",
+        "the second member is made from the first already rotated",
         {"product": _overwrites_second},
+        shown=(
+            Shown.by(
+                "overwritten_operand",
+                "ROT-11.norm",
+                "CPLX-3.quarter-turn",
+                "CPLX-7.product",
+                "REL-8.equal",
+            ),
+        ),
     ),
     Choice(
         "M2",
         "product",
-        "the first member is made from the second already turned",
+        "the first member is made from the second already rotated",
         {"product": _overwrites_first},
     ),
     Choice(
         "x added",
         "product",
-        "x is added to what was turned",
+        "x is added to what was rotated",
         {"product": lambda a, b, c, s: (a + a * c - b * s, b + b * c + a * s)},
     ),
     Choice(
         "zeroed",
         "product",
-        "what turns is zero",
+        "what rotates is zero",
         {"product": lambda a, b, c, s: (0 * a * c, 0 * a * c)},
     ),
     Choice(
         "not a number",
         "product",
-        "what turns is not a number",
+        "what rotates is not a number",
         {"product": lambda a, b, c, s: (np.nan * a * c, np.nan * a * c)},
     ),
     Choice(

@@ -10,9 +10,27 @@ import numpy as np
 
 from ropespec.conformance.mistakes.chain import RIGHT
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["KINDS", "PLACES", "rounded", "roundings", "several"]
+__all__ = ["KINDS", "MISTAKES", "PLACES", "rounded", "roundings", "several"]
+
+MISTAKES = entries("""
+D1 frequencies in half precision
+    inv_freq is rounded to half precision; keep the buffer in float32 when the model is cast.
+D3 angles or products in half precision
+    The angle, or the products, are made in half precision; compute in float32 and cast at the
+    end.
+D5 angles in reduced matrix precision
+    The outer product runs in TF32 or under autocast; multiply element by element in float32.
+D12 float32 intermediate
+    Float64 is asked for but an intermediate stays in float32; compute the frequencies and angles
+    in float64.
+exponent in half precision
+    The exponent is rounded to half precision before the power; compute it in float32 at least.
+x demoted
+    x passes through fewer bits than it has; compute in its own dtype at least.
+""")
 
 KINDS = ("bfloat16", "float16", "tf32", "float32")
 PLACES = ("position", "frequency", "exponent", "angle", "table", "sine", "x", "product", "sum")
@@ -107,7 +125,7 @@ class _Rounds:
         return c, self.at("sine", s)
 
     def product(self, a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Array]:
-        """Return the turned pair."""
+        """Return the rotated pair."""
         a, b = self.at("x", a), self.at("x", b)
         ac, bs, bc, as_ = (self.at("product", part) for part in (a * c, b * s, b * c, a * s))
         return self.at("sum", ac - bs), self.at("sum", bc + as_)
@@ -166,3 +184,6 @@ def roundings(dtype: str) -> Iterator[Choice]:
             if kind == dtype and {"x", "sum"} & set(places):
                 continue  # x is of that dtype, and so is the result
             yield several(places, kind)
+            if set(places) == {"position", "frequency", "angle"} and kind == "bfloat16":
+                # A product of matrices under autocast does this, and so does a careless cast.
+                yield replace(several(places, kind), key="D5")

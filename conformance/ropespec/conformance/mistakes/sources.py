@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.orders import (
     Source,
     evens_first,
@@ -21,7 +22,43 @@ from ropespec.conformance.mistakes.orders import (
     without_gaps,
 )
 
-__all__ = ["SOURCES"]
+__all__ = ["MISTAKES", "SOURCES"]
+
+MISTAKES = entries("""
+P1 positions ignored
+    Tokens are counted from 0 whatever positions are given; index the table by the positions.
+P4 one position for all tokens
+    A single position is broadcast over the sequence; take a slice as long as the sequence.
+P6 positions shared over a ragged batch
+    The extreme position of the batch rotates all rows; keep a position per row.
+B2 positions not reset
+    Positions count on where a new document begins; use the positions given.
+B5 positions of one row for all
+    The batch index of the table is ignored; index cos and sin by the row as well.
+X1 wrong axis
+    The head axis is taken for the sequence; read the length from the sequence axis.
+counted from the first position
+    Tokens are counted from the first position; use the positions given.
+positions not reordered
+    Tokens are dealt out in another order and positions are not; reorder both alike.
+rotated by the position of another
+    Some token is rotated by the position of another token or row; index positions by its own row
+    and place.
+sign of positions lost
+    Positions below zero are rotated as positive ones; keep their sign.
+counted from the end
+    Tokens are counted from the end of the sequence; use the positions given.
+counted from the last position
+    Tokens are counted back from the last position; use the positions given.
+gaps closed
+    Gaps between positions are closed; use the positions given.
+position 0 for all
+    Every token is rotated as at position 0; use the positions given.
+positions replaced by their rank
+    Positions are replaced by their order; use their values.
+positions restart
+    Counting begins again where positions jump; use the positions given.
+""")
 
 SOURCES: dict[str, tuple[str, str, Source]] = {
     # word: (key of the mistake if it stands alone, what it is, where it comes from)

@@ -6,11 +6,36 @@ from dataclasses import replace
 
 import numpy as np
 
-from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.choice import Choice, Shown
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
 
-__all__ = ["STORES", "clipped_at", "everything_times", "tail_times"]
+__all__ = ["MISTAKES", "STORES", "clipped_at", "everything_times", "tail_times"]
+
+MISTAKES = entries("""
+X3 rotated before the split into heads
+    Heads are rotated as one long vector, or the width is that of the model; split into heads
+    first and use head_dim.
+made of another token
+    A token carries components of another one; read each from its own place.
+tail scaled
+    The components that do not rotate are multiplied by a factor; return them as they are.
+x normalised
+    The result does not grow with x; do not divide by the length.
+large components clipped
+    Large components saturate; remove the clipping.
+heads mixed up
+    Heads come back in the places of others; transpose back as there.
+rows mixed up
+    Rows come back in the places of others; index the batch alike on both sides.
+tail reversed
+    The components that do not rotate come back in reverse; pass them as they are.
+tail rounded
+    The components that do not rotate are rounded; pass them bit for bit.
+tokens reversed
+    Tokens come back in reverse; keep their order.
+""")
 
 
 def _zeroed(g: Given, x: Array) -> Array:
@@ -62,7 +87,13 @@ def _normalised(g: Given, y: Array) -> Array:
 
 
 STORES: tuple[Choice, ...] = (
-    Choice("R9", "tail", "the tail is zero", {"tail": _zeroed}),
+    Choice(
+        "R9",
+        "tail",
+        "the tail is zero",
+        {"tail": _zeroed},
+        shown=(Shown.by("tail_zeroed", "ROT-14.tail", rotary_dim=8, head_dims=(16,)),),
+    ),
     Choice(
         "made of another token",
         "tail",
@@ -160,7 +191,13 @@ STORES: tuple[Choice, ...] = (
         "the result is not a number",
         {"store": lambda g, y: np.full_like(y, np.nan)},
     ),
-    Choice("X3", "call", "heads are turned as one long vector", {"call": _heads_as_one}),
+    Choice(
+        "X3",
+        "call",
+        "heads are rotated as one long vector",
+        {"call": _heads_as_one},
+        shown=(Shown.by("flat_heads", "ROT-19.heads", "ROT-7.value"),),
+    ),
 )
 """What else is done to x before and to y after."""
 

@@ -6,11 +6,40 @@ from collections.abc import Callable
 import numpy as np
 
 from ropespec.conformance.mistakes.chain import ladder, own_position
-from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.choice import Choice, Shown
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
 
-__all__ = ["TABLES", "fast_sine", "gained"]
+__all__ = ["MISTAKES", "TABLES", "fast_sine", "gained"]
+
+MISTAKES = entries("""
+L2 tables of the other layout
+    The table repeats angles in one layout and the rotation pairs in the other; repeat_interleave
+    goes with neighbours, tile with halves.
+D4 table in half precision
+    cos and sin are stored in half precision; store float32, or declare the precision.
+D8 fast sine
+    The range of the sine is reduced in float32; use the accurate function, or reduce the angle
+    exactly.
+K13 attention factor
+    cos and sin carry a factor that nobody declared; apply it only where the scheme asks for it.
+coarse table
+    cos or sin come in equal steps; hold the table in floating point, or interpolate.
+cos and sin of different angles
+    The cosine and the sine of a pair are not of one angle; take both from one row and one
+    frequency.
+angle in degrees
+    Angles are taken for degrees, or turned into them; cos and sin take radians.
+angle in rotates
+    Angles are taken for whole turns; cos and sin take radians.
+positions in whole steps
+    Angles are rounded to whole radians; keep their fractions.
+sign of sines lost
+    Sines lose their sign; look for an absolute value or a square root.
+table not reduced
+    Series of sine and cosine are used beyond small angles; reduce the angle first.
+""")
 
 
 def _repeated(g: Given, angle: Array) -> tuple[Array, Array]:
@@ -109,7 +138,16 @@ _STEPS = tuple(
 )
 
 TABLES: tuple[Choice, ...] = (
-    Choice("L2", "table", "the table repeats angles in the other layout", _mixed(_other_layout)),
+    Choice(
+        "L2",
+        "table",
+        "the table repeats angles in the other layout",
+        _mixed(_other_layout),
+        shown=(
+            Shown.by("mixed_tables", "FREQ-8.twice", "ROT-2.complex", "FREQ-8.forms"),
+            Shown.by("mixed_tables_interleaved", "FREQ-8.twice", "ROT-11.norm", interleaved=True),
+        ),
+    ),
     Choice("L2", "table", "the table repeats each angle in place", _mixed(_repeated)),
     Choice(
         "cos and sin of different angles",
@@ -177,7 +215,7 @@ TABLES: tuple[Choice, ...] = (
         1.2,
     ),
     Choice(
-        "angle in turns",
+        "angle in rotates",
         "angle",
         "the angle is taken for whole turns",
         {"angle": lambda g, p, t: 2 * np.pi * p * t},

@@ -5,13 +5,23 @@ import numpy as np
 
 from ropespec.conformance.mistakes.chain import Chain, counter_clockwise
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.pairing import PAIRINGS
 from ropespec.conformance.mistakes.product import PRODUCTS
 from ropespec.conformance.mistakes.stored import STORES
 from ropespec.conformance.mistakes.table import TABLES
 
-__all__ = ["BACKWARD", "GRADIENTS", "TURNS"]
+__all__ = ["BACKWARD", "GRADIENTS", "MISTAKES", "TURNS"]
+
+MISTAKES = entries("""
+G1 backward rotates forward
+    The gradient rotates by +m; it must rotate by -m.
+G2 constant gradient of the tail
+    The gradient of the components that pass through is a constant; pass the cotangent on.
+G3 no gradient
+    No gradient reaches x; register a backward, or do not detach.
+""")
 
 TURNS: tuple[Choice, ...] = (*PRODUCTS, *PAIRINGS, *TABLES, *STORES)
 """Choices at these stages, most of them without a number."""
@@ -24,10 +34,10 @@ def _ones_in_the_tail(g: Given, x: Array) -> Array:
 
 
 BACKWARD = Chain(product=lambda a, b, c, s: (a * c + b * s, b * c - a * s))
-"""The gradient: the cotangent turned by the opposite angle."""
+"""The gradient: the cotangent rotated by the opposite angle."""
 
 GRADIENTS: tuple[Choice, ...] = (
-    Choice("G1", "product", "the gradient turns forward", {"product": counter_clockwise}),
+    Choice("G1", "product", "the gradient rotates forward", {"product": counter_clockwise}),
     Choice("G2", "tail", "the gradient of the tail is 1", {"tail": _ones_in_the_tail}),
     Choice("G3", "store", "the gradient is zero", {"store": lambda g, y: np.zeros_like(y)}),
 )

@@ -172,7 +172,7 @@ def positions_dropped(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # 
 
 
 @wrong(
-    "",
+    "R2",
     "rotary_dim is dropped: the whole head of q and k is rotated.",
     "ATT-1.value",
     "ROT-14.attention",
@@ -183,7 +183,7 @@ def attention_rotates_the_tail(q: Array, k: Array, v: Array, **given: Any) -> An
     return attend(q, scores(q, k, **{**given, "rotary_dim": None}), v, given)
 
 
-@wrong("", "Queries are rotated one position too far.", "ATT-1.plain", **ATT)
+@wrong("P3", "Queries are rotated one position too far.", "ATT-1.plain", **ATT)
 def queries_one_further(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Count queries from 1 and keys from 0."""
     moved = {**given, "query_positions": given["query_positions"] + 1}
@@ -200,7 +200,7 @@ def attention_of_the_query_for_the_key(q: Array, k: Array, v: Array, **given: An
     return attend(q, scores(q, key.astype(q.dtype), **unmoved), v, given)
 
 
-@wrong("", "The softmax runs over the queries.", "ATT-1.rows", **ATT)
+@wrong("softmax over another axis", "The softmax runs over the queries.", "ATT-1.rows", **ATT)
 def softmax_over_queries(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Sum over the wrong axis."""
     s = scores(q, k, **given)
@@ -208,7 +208,9 @@ def softmax_over_queries(q: Array, k: Array, v: Array, **given: Any) -> Answer: 
     return mixed(q, softmax(s.swapaxes(-1, -2), keep.swapaxes(-1, -2)).swapaxes(-1, -2), v)
 
 
-@wrong("", "The exponentials are not divided by their sum.", "ATT-1.rows", **ATT)
+@wrong(
+    "weights not normalised", "The exponentials are not divided by their sum.", "ATT-1.rows", **ATT
+)
 def softmax_without_its_sum(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Leave the division out."""
     s = scores(q, k, **given)
@@ -229,7 +231,7 @@ def key_heads_in_turns(q: Array, k: Array, v: Array, **given: Any) -> Answer:  #
     return attend(q, scores(q, k, **given), v, given)
 
 
-@wrong("", "Values are divided by their length.", "ATT-3.linear", **ATT)
+@wrong("values normalised", "Values are divided by their length.", "ATT-3.linear", **ATT)
 def values_normalised(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
     """Normalise v as well."""
     length = np.linalg.norm(keys_per_head(v, v.shape[2]), axis=-1)[..., None].transpose(0, 2, 1, 3)

@@ -119,7 +119,12 @@ def dense_from_the_right(
     return (x.astype(np.float64) @ dense).astype(x.dtype)
 
 
-@wrong("", "The last block of the matrix is missing.", "ROT-3.value", offers="apply_rotary_dense")
+@wrong(
+    "some pairs do not rotate",
+    "The last block of the matrix is missing.",
+    "ROT-3.value",
+    offers="apply_rotary_dense",
+)
 def dense_without_the_last_block(
     x: Array, positions: Array, *, interleaved: bool, base: float = 10000.0
 ) -> Array:

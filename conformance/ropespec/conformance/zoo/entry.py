@@ -31,6 +31,7 @@ _MODULES = (
     "gradients",
     "into",
     "layout",
+    "made",
     "misprints",
     "partial",
     "paths",

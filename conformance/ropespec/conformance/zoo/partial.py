@@ -73,7 +73,7 @@ def tail_halved(x: Array, positions: Array) -> Array:
     return np.concatenate([rope(x[..., :8], positions), x[..., 8:] * x.dtype.type(0.5)], axis=-1)
 
 
-@wrong("", "The tail is moved to the front.", "ROT-14.tail", "ROT-10.identity", **PART)
+@wrong("R9", "The tail is moved to the front.", "ROT-14.tail", "ROT-10.identity", **PART)
 def tail_in_front(x: Array, positions: Array) -> Array:
     """Concatenate in the wrong order."""
     return np.concatenate([x[..., 8:], rope(x[..., :8], positions)], axis=-1)

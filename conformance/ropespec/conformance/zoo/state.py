@@ -130,7 +130,11 @@ class LengthOfTheFirstCall:
         return y
 
 
-@wrong("", "The batch of the first call is baked in: later rows are not rotated.", "ROT-19.rows")
+@wrong(
+    "shape of the first call",
+    "The batch of the first call is baked in: later rows are not rotated.",
+    "ROT-19.rows",
+)
 class BatchOfTheFirstCall:
     """A traced function whose loop ends where the first batch ended."""
 

@@ -1,0 +1,297 @@
+"""Attention as a product: rotation of q and of k, scale, mask, sums, heads, values."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
+from ropespec.conformance.diagnosis.through import DRAWS, close, places, sent
+from ropespec.conformance.diagnosis.told import reproduced
+from ropespec.conformance.identify.others import answered
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.results import Diagnosis
+from ropespec.conformance.subject.session import Session
+
+__all__ = ["attend"]
+
+_DIM = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call and what came of it.
+
+    Attributes
+    ----------
+    q, k : Given
+        With their positions.
+    v : ndarray
+        (B, T, G, D).
+    mask : ndarray of bool
+        (S, T).
+    output, weights : ndarray
+        (B, S, H, D) and (B, H, S, T).
+    """
+
+    q: Given
+    k: Given
+    v: Array
+    mask: Array
+    output: Array
+    weights: Array
+
+
+def attend(session: Session) -> list[Diagnosis]:
+    """Name what attention does otherwise at each stage, if it does so in every fresh call."""
+    calls = [call for draw in range(DRAWS) if (call := _asked(session, draw)) is not None]
+    if len(calls) < DRAWS:
+        return []
+    pairs: Pairs | None = None
+    for call in calls:
+        pairs = _fitting(call, pairs)
+    told = [list(_stages(call, pairs or [])) for call in calls]
+    if any(_LOST in stages or stages != told[0] for stages in told):
+        return []
+    count = sum(call.weights.size + call.output.size for call in calls)
+    evidence = f"reproduces {count} of {count} weights and outputs in {DRAWS} fresh calls"
+    return [reproduced(one.key, one.said, one.stage, evidence, one.equals) for one in told[0]]
+
+
+Pairs = list[tuple[Choice, Choice]]
+"""What may be done to the queries, and what to the keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is done at one stage."""
+
+    stage: str
+    key: str
+    said: str
+    equals: tuple[str, ...] = ()
+
+
+_LOST = _Told("unexplained", "", "")
+
+
+def _asked(session: Session, draw: int) -> _Call | None:
+    rng = np.random.default_rng([109, draw])
+    b, s, t, h = 2, 5, 6 + draw, 2 + draw % 2
+    shapes = ((b, s, h, _DIM), (b, t, h, _DIM), (b, t, h, _DIM))
+    q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    at, of = places(session, rng, (b, s)), places(session, rng, (b, t))
+    mask = rng.random((s, t)) < _OPEN
+    mask[:, :2] = [[True, False]] * s
+    mask[0] = True
+    profile = session.profile
+    partial = _DIM // 2 if "rotary_dim" in session.offers["attention"].keywords else None
+    how = (profile.layouts[0], float(profile.base), partial)
+    keywords = {
+        "rotary_dim": partial,
+        "query_positions": sent(session, at),
+        "key_positions": sent(session, of),
+        "interleaved": how[0],
+        "base": how[1],
+        "mask": mask[None, None],
+    }
+    got = answered(session, "attention", (q, k, v), keywords)
+    if len(got) != 2 or got[0].shape != q.shape or got[1].shape != (b, h, s, t):
+        return None
+    return _Call(Given(q, at, *how), Given(k, of, *how), v, mask, got[0], got[1])
+
+
+_OPEN = 0.6
+
+
+def _stages(call: _Call, pairs: Pairs) -> Iterator[_Told]:
+    """Say what is done otherwise, stage by stage; `_LOST` if a stage fits nothing."""
+    if not pairs or not np.isfinite(call.output).all():
+        yield _LOST
+        return
+    mask = next(name for name, kept in _masks(call.mask) if (_open(call) == kept).all())
+    yield from [_MASKED[mask]] if mask in _MASKED else []
+    yield from [_SUMMED[_sums(call)]] if _sums(call) in _SUMMED else []
+    yield from _rotations(pairs)
+    yield from _scaled(call, pairs[0])
+    yield from _values(call)
+
+
+def _open(call: _Call) -> Array:
+    return np.asarray(call.weights > _NOTHING)
+
+
+def _sums(call: _Call) -> str:
+    return next(name for name, one in _SUMS.items() if one(call.weights))
+
+
+_NOTHING = 1e-12
+
+
+def _masks(mask: Array) -> Iterator[tuple[str, Array]]:
+    yield "right", mask
+    yield "ignored", np.ones_like(mask)
+    yield "inverted", ~mask
+
+
+_MASKED = {
+    "ignored": _Told("mask", "T5", "every key has a weight"),
+    "inverted": _Told("mask", "mask inverted", "the keys have weights that may have none"),
+}
+
+
+def _one(sums: Array) -> bool:
+    return bool(np.allclose(sums[sums > _NOTHING], 1.0, atol=1e-3))
+
+
+_SUMS: dict[str, Callable[[Array], bool]] = {
+    "over keys": lambda w: _one(w.sum(-1)),
+    "over queries": lambda w: _one(w.sum(-2)),
+    "over heads": lambda w: _one(w.sum(1)),
+    "none": lambda _: True,
+}
+_SUMMED = {
+    "over queries": _Told(
+        "softmax", "softmax over another axis", "the weights of all queries for a key sum to 1"
+    ),
+    "over heads": _Told(
+        "softmax", "softmax over another axis", "the weights of all heads sum to 1"
+    ),
+    "none": _Told("softmax", "weights not normalised", "the weights of a query do not sum to 1"),
+}
+_AXES: dict[str, int | tuple[int, ...]] = {
+    "over keys": -1,
+    "over queries": -2,
+    "over heads": 1,
+    "none": (0, 1, 2, 3),
+}
+
+
+def _centred(scores: Array, open_: Array, sums: str) -> Array:
+    """Take off what a softmax over an axis does not tell."""
+    axis = _AXES[sums]
+    kept = np.where(open_, scores, 0.0)
+    count = np.maximum(open_.sum(axis=axis, keepdims=True), 1)
+    return np.asarray(np.where(open_, scores - kept.sum(axis=axis, keepdims=True) / count, 0.0))
+
+
+def _fitting(call: _Call, pairs: Pairs | None) -> Pairs:
+    """Return the pairs of choices that make the logarithms of the weights, the simplest ones.
+
+    Tried are the pairs given; without them the same choice on both sides, then a choice on one
+    side, then any two.
+    """
+    known = any((_open(call) == kept).all() for _, kept in _masks(call.mask))
+    if not known or not np.isfinite(call.weights).all():
+        return []
+    queries, keys = dict(made(call.q)), dict(made(call.k))
+    right = (AS_CLAIMED, AS_CLAIMED)
+    tiers: list[Pairs] = (
+        [pairs]
+        if pairs is not None
+        else [
+            [right],
+            [(one, one) for one in queries if one in keys],
+            [*((one, AS_CLAIMED) for one in queries), *((AS_CLAIMED, one) for one in keys)],
+            [*product(queries, keys)],
+        ]
+    )
+    for tier in tiers:
+        fits = [
+            pair
+            for pair in tier
+            if pair[0] in queries
+            and pair[1] in keys
+            and _fits(call, queries[pair[0]], keys[pair[1]])
+        ]
+        if fits:
+            least = min(first.cost + second.cost for first, second in fits)
+            room = least + (1.0 if least else 0.0)
+            near = [pair for pair in fits if pair[0].cost + pair[1].cost <= room]
+            return sorted(near, key=lambda pair: pair[0].cost + pair[1].cost)
+    return []
+
+
+def _fits(call: _Call, q: Array, k: Array) -> bool:
+    logs, scores = _both(call, q, k)
+    off = np.abs(logs - _scale(logs, scores) * scores)
+    return bool((off <= _NEAR * (1 + np.abs(logs))).all())
+
+
+def _scale(logs: Array, scores: Array) -> float:
+    return float(np.vdot(scores, logs) / max(float(np.vdot(scores, scores)), 1e-30))
+
+
+def _both(call: _Call, q: Array, k: Array) -> tuple[Array, Array]:
+    """Return the logarithms of the weights and the scores, as far as a softmax tells them."""
+    open_, sums = _open(call), _sums(call)
+    scores = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(_DIM)
+    logs = np.log(np.where(open_, call.weights.astype(np.float64), 1.0))
+    return _centred(logs, open_, sums), _centred(scores, open_, sums)
+
+
+_NEAR = 2e-3
+
+
+def _rotations(pairs: Pairs) -> Iterator[_Told]:
+    named = list(dict.fromkeys(_named(*pair) for pair in pairs))
+    key, stage, said = named[0]
+    equals = tuple(dict.fromkeys(one[0] for one in named[1:] if one[0] != key))
+    yield from [_Told(stage, key, said, equals)] if key else []
+
+
+def _named(first: Choice, second: Choice) -> tuple[str, str, str]:
+    """Return the mistake, the side, and what is said of it; nothing where both are as claimed."""
+    if first is second:
+        return first.key, "queries and keys", first.what
+    if AS_CLAIMED not in (first, second):
+        said = f"of the queries: {first.what}; of the keys: {second.what}"
+        return f"{first.key} + {second.key}", "queries and keys", said
+    one, side = (first, "queries") if second is AS_CLAIMED else (second, "keys")
+    key = {"A3": "query or key not rotated", "S1": "S2"}.get(one.key, one.key)
+    return key, side, f"of the {side}: {one.what}"
+
+
+def _scaled(call: _Call, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
+    queries, keys = dict(made(call.q)), dict(made(call.k))
+    scale = _scale(*_both(call, queries[pair[0]], keys[pair[1]]))
+    for key, wanted in _scales(call):
+        if abs(scale - wanted) <= _NEAR * wanted:
+            said = f"scores are divided by {np.sqrt(_DIM) / wanted:.4g}, and not by sqrt(head_dim)"
+            yield from [_Told("scale", key, said)] if key else []
+            return
+    yield _LOST  # a number that changes from call to call is no scale
+
+
+def _scales(call: _Call) -> Iterator[tuple[str, float]]:
+    yield "", 1.0
+    yield "T2", float(np.sqrt(_DIM))
+    yield "T1", 1 / float(np.sqrt(call.q.x.shape[2]))
+    yield from (("score scaled", float(one)) for one in (0.25, 0.5, np.sqrt(0.5), np.sqrt(2), 2.0))
+
+
+def _values(call: _Call) -> Iterator[_Told]:
+    """Find what is summed with the weights that came."""
+    v = call.v.astype(np.float64)
+    given = Given(call.v, call.k.positions, call.k.interleaved, call.k.base)
+
+    def out(values: Array) -> Array:
+        return np.asarray(np.einsum("bhst,bthd->bshd", call.weights, values))
+
+    if close(call.output, out(v)):
+        return
+    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    forms: dict[tuple[str, str], Callable[[], Array]] = {
+        ("values normalised", "the values are divided by their length"): lambda: out(v / length),
+        ("T9", "heads and tokens are mixed up"): lambda: (
+            out(v).transpose(0, 2, 1, 3).reshape(call.output.shape)
+        ),
+        ("A6", "the values are rotated"): lambda: out(next(y for _, y in made(given))),
+    }
+    for (key, said), form in forms.items():
+        if close(call.output, form()):
+            yield _Told("values", key, said)
+            return
+    yield _LOST

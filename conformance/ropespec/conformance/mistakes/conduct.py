@@ -1,0 +1,90 @@
+"""What a call does beside its numbers, and where no gradient or transform is right."""
+
+from ropespec.conformance.mistakes.entry import entries
+
+__all__ = ["MISTAKES"]
+
+MISTAKES = entries("""
+X4 axes of the result swapped
+    The result has its axes in another order than x; transpose it back.
+D10 result promoted
+    The result has more precision than x; cast it back to the dtype of x.
+M1 x overwritten
+    x is rotated in place; write to a new array.
+M3 strides ignored
+    A strided x is read as contiguous; use its strides or copy it first.
+G4 graph kept in the cache
+    A second gradient fails; detach what is cached.
+positions refused
+    Positions below the claimed limit raise; raise the limit of the table or declare it.
+small heads refused
+    Small heads raise; serve them, or declare the least head_dim.
+result demoted
+    The result has less precision than x; cast it to the dtype of x.
+positions overwritten
+    The caller's positions are changed; work on a copy.
+result shares memory with x
+    Writing to the result changes x; return a new array.
+strided x refused
+    A strided x raises; use its strides or copy it first.
+NaN spreads
+    NaN in one pair reaches others; do not multiply by zero and add.
+infinity lost
+    NaN or infinity does not stay in its pair, or comes back as a number; neither clip nor
+    replace.
+empty input refused
+    An axis of length zero raises; return an empty result.
+no array
+    The result is no array; return one like x.
+gradient
+    The gradient is not the rotation of the cotangent by the opposite angle; rotate it by -m.
+gradient raises
+    Taking the gradient raises.
+gradient of one row
+    On the way back all rows are rotated by the positions of one; index the tables by the row.
+strided cotangent misread
+    A cotangent that is not contiguous is read as if it were; use its strides or copy it first.
+cotangent overwritten
+    The gradient is made in the caller's cotangent; write to a new array.
+tables of another call
+    The step back takes the tables of the first or the latest call; save them with each call.
+otherwise without a gradient
+    Where no gradient is recorded x is overwritten, or rotated otherwise; take one path for both.
+result overwritten by the next
+    The result lies in memory that the next call writes to; return a new array each time.
+kept by memory
+    A table or a result is kept by where the arguments lie; put what they hold into the key.
+strided positions misread
+    Positions that are not contiguous are read as if they were; use their strides or copy them.
+gradient without a history
+    The gradient is right once, and zero or another for whoever differentiates it again; make it
+    of operations that are recorded.
+tangent wrong
+    In forward mode the tangent is not rotated as x is; rotate it by the same positions.
+batching rule wrong
+    Under vmap the results are not those of the plain calls; map positions and x alike.
+other numbers when compiled
+    What the compiler has traced is another function; do not branch on being traced, and keep no
+    positions.
+out not written as asked
+    The result is not in out, or not by its strides; write there, everything, and return it.
+overwritten operand in place
+    In place, the second member is made from the first already rotated; read both before writing.
+unfit out accepted
+    An out of another shape or dtype, or overlapping x in part, gets wrong numbers; refuse it.
+written behind autograd
+    x is overwritten where autograd does not see it, and a gradient is silently wrong; record it
+    or raise.
+complex result
+    The result is complex; return its real and imaginary parts in their places.
+other result
+    What comes back is no array like x; return one.
+subnormals flushed
+    Subnormal numbers become zero; keep them, or say so.
+it raises
+    It raises instead of answering.
+it crashes
+    It ends its process.
+it hangs
+    It does not answer within the deadline.
+""")

@@ -1,0 +1,74 @@
+"""Mistakes of attention, projections, tables and embeddings."""
+
+from ropespec.conformance.mistakes.entry import entries
+
+__all__ = ["MISTAKES"]
+
+MISTAKES = entries("""
+Z1 odd width cut
+    An odd width loses a component without a word; refuse it.
+L4 weights not permuted
+    The rotation is right but the weights are in the other layout; permute the rows of W_q and W_k
+    inside each head.
+S2 sum instead of difference
+    Queries and keys rotate in opposite directions, so the score depends on m + n; rotate both by
+    +position.
+O1 odd width
+    An odd width gives one frequency more than there are pairs; refuse it.
+A4 query written to the key
+    The rotated query replaces the key; assign each to its own name.
+A6 values rotated
+    V is rotated as well; only queries and keys are.
+Z2 exponent doubled, sine and cosine unpaired
+    The exponent takes an index that is already even; use 2i/d for both members of a pair.
+Z3 cosine on its own frequency
+    The cosine takes the exponent (2i+1)/d, or the base is 1000; a pair shares one frequency.
+Z4 sines and cosines in another order
+    Sines and cosines stand in two halves or change places; weave them, sine first.
+T1 scaled by the model
+    Scores are divided by the root of heads times head_dim; divide by sqrt(head_dim).
+T2 not scaled
+    Scores are not divided by sqrt(head_dim); do so.
+T3 masked after the softmax
+    Weights are zeroed after the softmax and do not sum to 1; mask the scores.
+T4 masked scores still count
+    Masked scores are 0 or a small number, not minus infinity; fill with minus infinity.
+T5 mask ignored
+    The mask has no effect; assign the masked scores.
+T8 rows without a key
+    A row that may attend nowhere gives NaN or a mean; it must be zero.
+T9 heads merged without transposing
+    Heads and tokens are mixed up in the output; transpose before the reshape.
+scaled by the width of the values
+    Scores are divided by the root of the width of v; divide by sqrt(head_dim) of q and k.
+heads mapped to other groups
+    A query head attends with the keys of another group; head h belongs to group h // (H/G).
+score scaled
+    The score is the right one times a number; take the sum over components, no mean.
+softmax over another axis
+    Weights sum to 1 over queries or heads; take the softmax over the keys.
+weights not normalised
+    Weights do not sum to 1; divide by their sum.
+values normalised
+    Values are divided by their length; sum them as they are.
+mask inverted
+    True in the mask forbids; it must allow.
+query or key not rotated
+    Only one of query and key is rotated; rotate both.
+tables ignored
+    The tables given are not used; rotate by them and by nothing else.
+tables brought to the unit circle
+    Tables that carry a factor lose it; take the entries as they are.
+tables of one row for all
+    The first row of the tables rotates all rows; index the tables by the row as well.
+dtype of the tables
+    The result has the dtype of the tables; cast it to that of x.
+tables overwritten
+    An argument of the rotation by tables is written to, or shared; work on a copy.
+tables not checked
+    Tables that do not fit x are accepted; compare the shapes.
+gradient into the tables
+    The caller's tables get a gradient; they are constants.
+gradient by tables
+    By tables given, the gradient is not the rotation by C and -S.
+""")

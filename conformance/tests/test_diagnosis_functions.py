@@ -1,0 +1,131 @@
+"""Functions that rotate on the way: each choice at one stage is run beside them."""
+
+import numpy as np
+import pytest
+
+from ropespec import reference
+from ropespec.conformance.diagnosis.functions import functions
+from ropespec.conformance.profile import Profile
+
+WOVEN = Profile.from_mapping({"interleaved": True})
+
+
+@pytest.fixture
+def named(checks):
+    """Return a function that names what functions of this process do."""
+    in_process = type(checks.trial({}).session)
+
+    def find(**given):
+        return [
+            (one.id, one.name, one.where)
+            for one in functions(in_process(given, WOVEN), frozenset({"ATT-3.weights"}))
+        ]
+
+    return find
+
+
+def inv_freq(dim, base=10000.0):
+    """Take the middle of each step."""
+    return base ** (-(np.arange(0, dim, 2) + 1) / dim)
+
+
+def cos_sin(positions, dim, base=10000.0):
+    """Begin with the last frequency."""
+    angle = np.asarray(positions)[..., None] * np.roll(reference.inv_freq(dim, base), 1)
+    return np.cos(angle), np.sin(angle)
+
+
+def project_query(x, positions, weight, *, interleaved, base=10000.0):
+    """Count tokens."""
+    del positions
+    counted = np.broadcast_to(np.arange(x.shape[1]), x.shape[:2])
+    return reference.project_query(x, counted, weight, interleaved=interleaved, base=base)
+
+
+def relative_score(q, k, offset, *, interleaved, base=10000.0):
+    """Take half of the offset."""
+    return reference.relative_score(
+        q, k, np.asarray(offset) // 2, interleaved=interleaved, base=base
+    )
+
+
+def rotation_matrix(positions, dim, *, interleaved, base=10000.0):
+    """Turn the slower half the other way."""
+    out = reference.rotation_matrix(positions, dim, interleaved=interleaved, base=base)
+    out[..., dim // 2 :, :] = np.swapaxes(out, -1, -2)[..., dim // 2 :, :]
+    return out
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (inv_freq, "wrong exponent"),
+        (cos_sin, "frequencies in another order"),
+        (project_query, "positions ignored"),
+        (relative_score, "positions halved"),
+        (rotation_matrix, "some pairs rotate backwards"),
+    ],
+)
+def test_a_choice_is_told_by_the_function_that_makes_it(function, told, named):
+    """None of these is in a list of forms: the choices are those of the rotation."""
+    name = function.__name__
+
+    assert [found[1:] for found in named(**{name: function})] == [(told, name)]
+
+
+def test_what_no_choice_makes_has_no_name(named):
+    """Half of a known mistake is another one."""
+
+    def half_known(positions, dim, base=10000.0):
+        c, s = reference.cos_sin(positions, dim, base)
+        return c, np.where(np.arange(dim // 2) % 3 == 1, 0.5 * s, s)
+
+    assert named(cos_sin=half_known) == []
+
+
+def attention_with(change):
+    """Return attention with changed arguments, or with changed results."""
+
+    def attention(q, k, v, *, query_positions, key_positions, interleaved, base=10000.0, mask=None):
+        given = {
+            "q": q,
+            "k": k,
+            "v": v,
+            "query_positions": query_positions,
+            "key_positions": key_positions,
+            "interleaved": interleaved,
+            "base": base,
+            "mask": mask,
+        }
+        return reference.attention(**(given | change(given)))
+
+    return attention
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            lambda g: {"query_positions": np.asarray(g["query_positions"]) + 1},
+            ("P3", "offset by one", "queries"),
+        ),
+        (
+            lambda g: {"key_positions": 2 * np.asarray(g["key_positions"])},
+            ("A1", "applied twice", "keys"),  # or K6, which cannot be told from it
+        ),
+        (lambda _: {"base": 50000.0}, ("F1", "wrong base", "queries and keys")),
+        (lambda g: {"q": 2 * g["q"]}, ("", "score scaled", "scale")),
+        (
+            lambda g: {"v": g["v"] / np.linalg.norm(g["v"], axis=-1, keepdims=True)},
+            ("", "values normalised", "values"),
+        ),
+    ],
+)
+def test_attention_is_told_side_by_side(change, told, named):
+    """The rotation of each side, the scale and the values are found apart."""
+    assert told in named(attention=attention_with(change))
+
+
+def test_attention_that_is_right_has_no_name(named):
+    """Nothing is said of it even if a check has failed."""
+    assert named(attention=attention_with(lambda _: {})) == []
