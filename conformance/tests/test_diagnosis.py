@@ -13,6 +13,7 @@ from ropespec.conformance.results import CheckResult, Counterexample, Status
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import zoo
+from ropespec.spec.convention import Convention
 
 SUBJECTS = Path(__file__).parent / "subjects"
 FAILED = (CheckResult("ROT-7.value", "ROT-7", "title", "sentence", Status.FAIL),)
@@ -184,9 +185,8 @@ def test_mistakes_of_gradients_are_named(id_, name, claims):
 
 def failed_at(id_, status, head_dim=8):
     """Return a failure of a check on an ordinary case."""
-    case = Case(
-        2, 5, 2, head_dim, None, False, 10000.0, "float32", "ragged", 3, 4096, "normal", False, 0
-    )
+    usual = Convention.of(interleaved=False)
+    case = Case(2, 5, 2, head_dim, usual, "float32", "ragged", 3, 4096, "normal", False, 0)
     shown = Counterexample(case.as_dict(), {}, "", None, None, None)
     clause = id_.partition(".")[0]
     return CheckResult(id_, clause, "", "", status, counterexample=shown)
