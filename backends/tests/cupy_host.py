@@ -265,7 +265,8 @@ def over_numpy(monkeypatch, form):
 def run_over_numpy(monkeypatch):
     """Let the whole backend take NumPy arrays; `apply_rotary` still runs the kernels' source."""
     run_on_host(monkeypatch)
-    monkeypatch.setattr(rotation, "apply_rotary", over_numpy(monkeypatch, rotation.apply_rotary))
+    for form in (rotation.apply_rotary, rotation.apply_rotary_cos_sin):
+        monkeypatch.setattr(rotation, form.__name__, over_numpy(monkeypatch, form))
     for name in MODULES:
         module = importlib.import_module(f"ropespec.backends.cupy.{name}")
         monkeypatch.setattr(module, "cupy", NumpyNamespace())

@@ -7,6 +7,7 @@ import pytest
 
 from ropespec.spec.api import FUNCTIONS, RopeAPI
 from ropespec.spec.errors import ArgumentError
+from ropespec.spec.scaling import Linear, LongRope, NtkAware
 
 NAMES = tuple(name for names in FUNCTIONS.values() for name in names)
 IMPLEMENTATIONS = (
@@ -117,6 +118,7 @@ def f32(*shape):
 # Dtypes that JAX keeps without x64; arrays of int64 and uint64 are positions on the host.
 X, M, T = f32(2, 3, 1, 4), [0, 1, 2], f32(3, 2)
 ON = {"interleaved": True}
+BY = {"scaling": Linear(2.0)}
 CALL = {"query_positions": [0, 1], "key_positions": [0, 1], "interleaved": True}
 QK = f32(2, 2, 4)
 REFUSED = [
@@ -179,6 +181,21 @@ REFUSED = [
     ("apply_rotary", (X, [0]), {"interleaved": True, "base": 1, "rotary_dim": 3}),
     ("apply_rotary_dense", (X, M), {"interleaved": 0}),
     ("apply_rotary_dense", (X, [0]), ON),
+    ("inv_freq_scaled", (3,), BY),
+    ("inv_freq_scaled", (4, 1.0), BY),
+    ("inv_freq_scaled", (4,), {"scaling": "linear"}),
+    ("inv_freq_scaled", (4,), {"scaling": None}),
+    ("inv_freq_scaled", (2,), {"scaling": NtkAware(2.0)}),
+    ("inv_freq_scaled", (4,), {**BY, "device": 1.5}),
+    ("cos_sin_scaled", ([0.0], 4), BY),
+    ("cos_sin_scaled", (M, 5), BY),
+    ("cos_sin_scaled", (M, 4), {"scaling": {"rope_type": "linear"}}),
+    ("cos_sin_scaled", (M, 6), {"scaling": LongRope((1.0,) * 2, (1.0,) * 3, 1.0, 9, 1)}),
+    ("apply_rotary_scaled", (X, [0, 1]), {**ON, **BY}),
+    ("apply_rotary_scaled", (X, M), {"interleaved": 1, **BY}),
+    ("apply_rotary_scaled", (X, M), {**ON, "scaling": 2.0}),
+    ("apply_rotary_scaled", (X, M), {**ON, **BY, "rotary_dim": 3}),
+    ("apply_rotary_scaled", (X, M), {**ON, "scaling": NtkAware(2.0), "rotary_dim": 2}),
     ("apply_rotary_cos_sin", ([1.0], T, T), ON),
     ("apply_rotary_cos_sin", (f32(3, 4), T, T), ON),
     ("apply_rotary_cos_sin", (X, [[1.0]], T), ON),

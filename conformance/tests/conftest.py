@@ -24,6 +24,7 @@ from ropespec.conformance.subject.loading import DEVICE, keywords_of
 from ropespec.conformance.subject.session import NotClaimed, Offer, Reply, Rotated, SubjectRaised
 from ropespec.conformance.trial import Trial
 from ropespec.spec import FUNCTIONS
+from ropespec.spec.convention import Convention, Pairing
 
 KEYWORDS = frozenset({"interleaved", "base", "rotary_dim"})
 NAMES = tuple(name for names in FUNCTIONS.values() for name in names)
@@ -199,9 +200,10 @@ class Narrow:
         dim = x.shape[-1] if rotary_dim is None else rotary_dim
         cos, sin = self.cos_sin(positions, dim, base, self._wide(x.dtype))
         c, s = (part.astype(x.dtype)[..., None, :] for part in (cos, sin))
-        x1, x2 = pairs_of(x, dim, interleaved=interleaved)
+        by = Convention.of(interleaved=interleaved, rotary_dim=dim)
+        x1, x2 = pairs_of(x, by)
         y1, y2 = x1 * c - x2 * s, x1 * s + x2 * c
-        return from_pairs(y1, y2, x[..., dim:], interleaved=interleaved)
+        return from_pairs(y1, y2, x[..., dim:], by)
 
     def project_value(self, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """W x with one store."""
@@ -281,9 +283,10 @@ class Narrow:
 
         def turned(x: np.ndarray) -> np.ndarray:
             c, s = (part.astype(x.dtype)[:, None] for part in (freqs_cis.real, freqs_cis.imag))
-            x1, x2 = pairs_of(x, x.shape[-1], interleaved=True)
+            by = Convention(Pairing.INTERLEAVED)
+            x1, x2 = pairs_of(x, by)
             y1, y2 = x1 * c - x2 * s, x1 * s + x2 * c
-            return from_pairs(y1, y2, x[..., :0], interleaved=True)
+            return from_pairs(y1, y2, x[..., :0], by)
 
         return turned(xq), turned(xk)
 

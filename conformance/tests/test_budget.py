@@ -2,6 +2,8 @@
 
 import dataclasses
 import os
+from decimal import Decimal
+from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -17,6 +19,7 @@ from ropespec.conformance.judge.precision import (
 from ropespec.conformance.judge.rotation import Rotation, from_pairs, pairs_of
 from ropespec.conformance.judge.values import make_values, numpy_dtype
 from ropespec.conformance.zoo.parts import half
+from ropespec.spec.convention import Convention, Frequencies, Pairing
 
 BF16 = ml_dtypes.bfloat16
 MACHINE = Machine()
@@ -69,6 +72,23 @@ def table(kind, a):
     return c, s
 
 
+class Gain(NamedTuple):
+    """A scheme that scales nothing but cos and sin."""
+
+    gain: Decimal
+    name: str = "gain"
+
+    def theta(self, base, dim):
+        """Return the frequencies as they are."""
+        return Frequencies(base).theta(dim)
+
+
+def half_split(base=1e4, gain=1.0):
+    """Return the convention of all that is rotated here."""
+    scheme = None if gain == 1.0 else Gain(Decimal(gain))
+    return Convention(Pairing.HALF, Frequencies(base, scheme))
+
+
 def implementation(precision, x, positions, base):
     """Rotate half-split x exactly as the class says."""
     working = np.float64 if x.dtype == np.float64 else np.float32
@@ -76,9 +96,9 @@ def implementation(precision, x, positions, base):
     arithmetic = numpy_dtype(precision.arithmetic) if precision.arithmetic else np.dtype(working)
     stored = numpy_dtype(precision.table) if precision.table else arithmetic
     c, s = (t.astype(stored).astype(arithmetic)[..., None, :] for t in (c, s))
-    a, b = (part.astype(arithmetic) for part in pairs_of(x, DIM, interleaved=False))
+    a, b = (part.astype(arithmetic) for part in pairs_of(x, half_split()))
     y1, y2 = a * c - b * s, a * s + b * c
-    return from_pairs(y1, y2, x[..., DIM:], interleaved=False).astype(x.dtype)
+    return from_pairs(y1, y2, x[..., DIM:], half_split()).astype(x.dtype)
 
 
 def inputs(dtype, kind, seed, base, limit=2**17):
@@ -91,9 +111,7 @@ def inputs(dtype, kind, seed, base, limit=2**17):
         dtype,
         seed,
         positions=positions,
-        interleaved=False,
-        base=base,
-        rotary_dim=DIM,
+        by=half_split(base),
     )
     return x, positions
 
@@ -120,7 +138,7 @@ def worst(
                 limit = min(far, 60000) if "float16" in precision.angle else far
                 x, positions = inputs(dtype, kind, seed, base, limit)
                 y = implementation(precision, x, positions, base)
-                exact = Rotation.of(x, positions, interleaved=False, base=base)
+                exact = Rotation.of(x, positions, half_split(base))
                 ratio = max(ratio, exact.ratios(y, judged_as, MACHINE).max())
     return ratio
 
@@ -187,9 +205,7 @@ def test_rounding_bounds_any_angle():
     precision = PRECISIONS["float32-angles"]
     x, positions = inputs("float32", "normal", 3, 1e4, 2**20)
     y = implementation(precision, x, positions, 1e4)
-    before, after = (
-        np.hypot(*pairs_of(v.astype(np.float64), DIM, interleaved=False)) for v in (x, y)
-    )
+    before, after = (np.hypot(*pairs_of(v.astype(np.float64), half_split())) for v in (x, y))
     allowed = np.sqrt(2) * rounding(before, precision, "float32", MACHINE)
 
     assert np.abs(after - before).max() > 0
@@ -214,12 +230,12 @@ def test_explicit_tables_leave_arithmetic_and_store(dtype, gain):
     ratios, caught = [], []
     for seed in (0, 1, 2):
         x, positions = inputs(dtype, "normal", seed, 1e4)
-        exact = Rotation.of(x, positions, interleaved=False, base=1e4, gain=gain)
+        exact = Rotation.of(x, positions, half_split(gain=gain))
         given = [part[..., 0, :].astype(working) for part in (exact.pairs.cos, exact.pairs.sin)]
         cos, sin = (part.astype(np.float64)[..., None, :] for part in given)
         pairs = exact.pairs._replace(cos=cos, sin=sin)
         a, b = pairs.x1, pairs.x2
-        wanted = from_pairs(a * cos - b * sin, a * sin + b * cos, exact.tail, interleaved=False)
+        wanted = from_pairs(a * cos - b * sin, a * sin + b * cos, exact.tail, half_split())
         exact = dataclasses.replace(exact, y=wanted, pairs=pairs)
         y = half(x, *given)
         ratios.append(exact.ratios(y, EXPLICIT_TABLES, MACHINE).max())
@@ -238,8 +254,8 @@ def test_the_attention_factor_scales_the_budget():
     a = angle("float32", positions, 1e4)
     cos, sin = (part * np.float32(gain) for part in (np.cos(a), np.sin(a)))
     y = half(x, cos, sin)
-    right = Rotation.of(x, positions, interleaved=False, base=1e4, gain=gain)
-    plain = Rotation.of(x, positions, interleaved=False, base=1e4)
+    right = Rotation.of(x, positions, half_split(gain=gain))
+    plain = Rotation.of(x, positions, half_split())
 
     assert right.ratios(y, precision, MACHINE).max() <= 1.0
     assert plain.ratios(y, precision, MACHINE).max() > 1e3
@@ -250,7 +266,7 @@ def test_the_gradient_has_the_budget_of_the_opposite_angle():
     precision = PRECISIONS["float32-angles"]
     x, positions = inputs("float32", "normal", 5, 1e4)
     y = implementation(precision, x, -positions, 1e4)
-    back = Rotation.of(x, -positions, interleaved=False, base=1e4)
+    back = Rotation.of(x, -positions, half_split())
 
     assert 0.1 < back.ratios(y, precision, MACHINE).max() <= 1.0
 
@@ -258,12 +274,12 @@ def test_the_gradient_has_the_budget_of_the_opposite_angle():
 def test_stages_add_up_and_name_what_overran():
     """The angle dominates far from zero, the store for bfloat16, the table where it is coarse."""
     x, positions = inputs("bfloat16", "normal", 0, 1e4)
-    exact = Rotation.of(x, positions, interleaved=False, base=1e4)
+    exact = Rotation.of(x, positions, half_split())
     stages = exact.budget(PRECISIONS["float64-angles"], MACHINE)
     coarse = exact.budget(PRECISIONS["bf16-table"], MACHINE)
-    wide = Rotation.of(
-        x.astype(np.float32), np.full_like(positions, 2**17), interleaved=False, base=1e4
-    ).budget(PRECISIONS["float32-angles"], MACHINE)
+    wide = Rotation.of(x.astype(np.float32), np.full_like(positions, 2**17), half_split()).budget(
+        PRECISIONS["float32-angles"], MACHINE
+    )
 
     assert np.array_equal(
         stages.total, stages.angle + stages.table + stages.arithmetic + stages.store

@@ -7,6 +7,7 @@ from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.precision import DEFECTS, PRECISIONS
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.judge.values import make_values
+from ropespec.spec.convention import Convention
 
 torch = pytest.importorskip("torch")
 
@@ -42,7 +43,7 @@ def worst(precision, judged_as, dtype):
     Of float32, `heavy` holds what float16 arithmetic cannot.
     """
     holds = precision.arithmetic != "float16" or dtype == "float16"
-    ratio = 0.0
+    ratio, by = 0.0, Convention.of(interleaved=False, base=BASE)
     for seed in (0, 1):
         rng = np.random.default_rng(seed)
         positions = np.exp(rng.uniform(0, np.log(2**17), (4, 64))).astype(np.int64)
@@ -53,11 +54,9 @@ def worst(precision, judged_as, dtype):
                 dtype,
                 seed,
                 positions=positions,
-                interleaved=False,
-                base=BASE,
-                rotary_dim=DIM,
+                by=by,
             )
-            exact = Rotation.of(x, positions, interleaved=False, base=BASE)
+            exact = Rotation.of(x, positions, by)
             # Every float16 and bfloat16 number is a float32, so nothing is rounded on the way.
             wide = x if dtype == "float64" else x.astype(np.float32)
             given = torch.from_numpy(wide).to(DTYPES[dtype])

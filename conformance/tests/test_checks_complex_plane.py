@@ -5,6 +5,7 @@ from ropespec import reference
 from ropespec.backends import numpy as backend
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.results import Status
+from ropespec.spec.convention import Convention
 
 ALL = ["float32", "float64", "float16", "bfloat16"]
 
@@ -15,8 +16,9 @@ def turning(formula, where=lambda positions: positions):
     def wrong(x, positions, *, interleaved, base=10000.0, rotary_dim=None):
         dim = x.shape[-1] if rotary_dim is None else rotary_dim
         cos, sin = (part[..., None, :] for part in reference.cos_sin(where(positions), dim, base))
-        x1, x2 = pairs_of(x.astype(np.float64), dim, interleaved=interleaved)
-        y = from_pairs(*formula(x1, x2, cos, sin), x[..., dim:], interleaved=interleaved)
+        by = Convention.of(interleaved=interleaved, rotary_dim=dim)
+        x1, x2 = pairs_of(x.astype(np.float64), by)
+        y = from_pairs(*formula(x1, x2, cos, sin), x[..., dim:], by)
         return y.astype(x.dtype)
 
     return wrong

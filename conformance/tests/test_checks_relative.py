@@ -5,6 +5,7 @@ from ropespec import reference
 from ropespec.backends import numpy as backend
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.results import Status
+from ropespec.spec.convention import Convention
 
 ALL = ["float32", "float64", "float16", "bfloat16"]
 
@@ -24,13 +25,14 @@ def mirrored(x, positions, *, interleaved, base=10000.0, rotary_dim=None):
     y = reference.apply_rotary(
         x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
     )
-    first, second = pairs_of(y, dim, interleaved=interleaved)
+    by = Convention.of(interleaved=interleaved, rotary_dim=dim)
+    first, second = pairs_of(y, by)
     turned = reference.apply_rotary(
         x, -positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
     )
-    back, _ = pairs_of(turned, dim, interleaved=interleaved)
+    back, _ = pairs_of(turned, by)
     del first
-    return from_pairs(back, second, y[..., dim:], interleaved=interleaved)
+    return from_pairs(back, second, y[..., dim:], by)
 
 
 def leaking(x, positions, **conventions):

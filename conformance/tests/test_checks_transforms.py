@@ -14,6 +14,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import Status
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.session import Session, load
+from ropespec.spec.convention import Pairing
 
 SUBJECTS = Path(__file__).parent / "subjects"
 DTYPES = {name: np.dtype(name) for name in ("float16", "float32", "float64")} | {
@@ -89,7 +90,7 @@ def test_the_budget_of_given_tables_holds_and_is_tight(interleaved, dtype, table
     working = np.float64 if dtype == "float64" else np.float32
     # Entries that the arithmetic cannot hold would be rounded before anything else.
     cos, sin = (part.astype(working).astype(part.dtype) for part in (cos, sin))
-    exact = Rotation.by_tables(x, cos, sin, interleaved=interleaved)
+    exact = Rotation.by_tables(x, cos, sin, Pairing.of(interleaved))
     c, s = (part.astype(working)[..., None, :] for part in (cos, sin))
     turning = x[..., :12].astype(working)
     pair = np.s_[..., 0::2], np.s_[..., 1::2]

@@ -95,6 +95,14 @@ def test_a_claim_has_an_option_and_is_said(name):
     assert profile_line(profile.as_dict()) != profile_line(Profile((False,)).as_dict())
 
 
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_claim_of_how_x_is_rotated_is_in_the_convention(name):
+    """What `test_convention.py` sees the judge read; the other claims leave it alone."""
+    told = with_another(name).convention != Profile((False,)).convention
+
+    assert told == (name in {"layouts", "base", "rotary_dim"})
+
+
 def test_what_is_the_default_is_not_written():
     """A built-in backend needs no option, and another the layout alone."""
     assert command("check", "mine.py:f", Profile((False,)).as_dict()).endswith(":f --half")

@@ -184,9 +184,8 @@ def test_mistakes_of_gradients_are_named(id_, name, claims):
 
 def failed_at(id_, status, head_dim=8):
     """Return a failure of a check on an ordinary case."""
-    case = Case(
-        2, 5, 2, head_dim, None, False, 10000.0, "float32", "ragged", 3, 4096, "normal", False, 0
-    )
+    claimed = Profile.from_mapping({"interleaved": False}).convention
+    case = Case(2, 5, 2, head_dim, claimed, "float32", "ragged", 3, 4096, "normal", False, 0)
     shown = Counterexample(case.as_dict(), {}, "", None, None, None)
     clause = id_.partition(".")[0]
     return CheckResult(id_, clause, "", "", status, counterexample=shown)

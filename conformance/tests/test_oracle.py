@@ -11,6 +11,7 @@ from ropespec.bench.oracle.hard import positions as mixed
 from ropespec.bench.oracle.verify import SETTINGS, TIMED, main, misrounded, verify
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.oracle import ORACLE_ERROR
+from ropespec.spec.convention import Frequencies
 
 BASES = ((128, 10000.0), (64, 500000.0), (6, 2.5), (2, 10000.0), (80, 1000.0), (256, 1e6))
 
@@ -35,7 +36,7 @@ def test_cos_and_sin_against_eighty_digits(dim, base):
     """Every value lies within the stated error of the exact one, at any position."""
     rng = np.random.default_rng(dim)
     m = positions(rng)
-    cos, sin = oracle.cos_sin(m, dim, base)
+    cos, sin = oracle.cos_sin(m, dim, Frequencies(base))
 
     for row, position in enumerate(m):
         for i in rng.integers(0, dim // 2, 3):
@@ -47,7 +48,7 @@ def test_cos_and_sin_against_eighty_digits(dim, base):
 @pytest.mark.parametrize(("dim", "base"), BASES)
 def test_frequencies_are_correctly_rounded(dim, base):
     """theta_i is the float64 nearest to base^(-2i/d)."""
-    for i, theta in enumerate(oracle.frequencies(dim, base)):
+    for i, theta in enumerate(oracle.frequencies(dim, Frequencies(base))):
         with mpmath.workdps(80):
             wanted = mpmath.power(mpmath.mpf(base), mpmath.mpf(-2 * i) / dim)
             assert theta == float(wanted)
@@ -57,7 +58,7 @@ def test_angles_next_to_a_quarter_turn():
     """Where cos or sin is nearly zero the small value is right, not only the large one."""
     convergents = [(355, 113), (103993, 33102), (245850922, 78256779)]  # of pi
     for numerator, _ in convergents:
-        cos, sin = oracle.cos_sin(np.array([numerator]), 2, 10000.0)
+        cos, sin = oracle.cos_sin(np.array([numerator]), 2, Frequencies(10000.0))
         c, s = exact(numerator, 0, 2, 10000.0)
         assert abs(c - mpmath.mpf(float(cos[0, 0]))) <= ORACLE_ERROR
         assert abs(s - mpmath.mpf(float(sin[0, 0]))) <= abs(s) * 2.0**-50
@@ -76,7 +77,7 @@ def test_every_value_is_the_nearest_float(dim, base):
 def test_one_unit_in_the_last_place_is_counted(direction):
     """The verification sees a single value that is one float off, of either kind."""
     m = np.arange(1, 200)
-    cos, sin = oracle.cos_sin(m, 6, 10000.0)
+    cos, sin = oracle.cos_sin(m, 6, Frequencies(10000.0))
     assert misrounded(m, 6, 10000.0, (cos, sin)) == 0
 
     cos[17, 2] = np.nextafter(cos[17, 2], direction)
@@ -89,7 +90,7 @@ def test_every_angle_next_to_a_quarter_turn(dim, base):
     """A cos or sin below 2^-50 is the nearest float too, up to the largest position."""
     for index in {0, dim // 4, dim // 2 - 1}:
         m = np.array(next_to_quarter_turns(dim, base, index))
-        cos, sin = (value[:, index] for value in oracle.cos_sin(m, dim, base))
+        cos, sin = (value[:, index] for value in oracle.cos_sin(m, dim, Frequencies(base)))
         smallest = np.minimum(np.abs(cos), np.abs(sin))
 
         assert m[-1] > 2**50
@@ -103,7 +104,7 @@ def test_the_smallest_and_largest_angles():
     """Subnormal angles and the largest positions are rounded correctly at the largest base."""
     m = np.array([1, 2, 3, 2**53 + 1, 2**63 - 1])
     base = 1.7e308
-    cos, sin = oracle.cos_sin(m, 4096, base)
+    cos, sin = oracle.cos_sin(m, 4096, Frequencies(base))
 
     assert 0 < sin[0, -1] < 2.0**-1022
     assert misrounded(m, 4096, base, (cos, sin)) == 0
@@ -113,18 +114,18 @@ def test_unsigned_positions_reach_the_last_bit():
     """Unsigned positions are never taken for negative ones."""
     m = np.array([0, 1, 2**63, 2**64 - 1], dtype=np.uint64)
 
-    assert misrounded(m, 6, 10000.0, oracle.cos_sin(m, 6, 10000.0)) == 0
+    assert misrounded(m, 6, 10000.0, oracle.cos_sin(m, 6, Frequencies(10000.0))) == 0
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 0, 3), (7, 5), (2, 3, 4)])
 def test_shapes(shape):
     """The result has one axis more than the positions, and each value depends on its own alone."""
     m = np.random.default_rng(3).integers(-(2**40), 2**40, shape)
-    cos, sin = oracle.cos_sin(m, 10, 500.0)
+    cos, sin = oracle.cos_sin(m, 10, Frequencies(500.0))
 
     assert cos.shape == sin.shape == (*shape, 5)
     for place in np.ndindex(shape):
-        one = oracle.cos_sin(m[place], 10, 500.0)
+        one = oracle.cos_sin(m[place], 10, Frequencies(500.0))
         assert np.array_equal(one[0], cos[place])
         assert np.array_equal(one[1], sin[place])
 
@@ -134,8 +135,8 @@ def test_blocks_leave_no_seam(dim):
     """Many positions at once have the values they have in small groups, at any block limit."""
     count = max(40, 30000 // dim)
     m = mixed(np.random.default_rng(dim), count, np.zeros(0, dtype=np.int64))
-    cos, sin = oracle.cos_sin(m, dim, 10000.0)
-    groups = [oracle.cos_sin(group, dim, 10000.0) for group in np.array_split(m, 37)]
+    cos, sin = oracle.cos_sin(m, dim, Frequencies(10000.0))
+    groups = [oracle.cos_sin(group, dim, Frequencies(10000.0)) for group in np.array_split(m, 37)]
 
     assert np.array_equal(cos, np.concatenate([group[0] for group in groups]))
     assert np.array_equal(sin, np.concatenate([group[1] for group in groups]))
@@ -143,7 +144,7 @@ def test_blocks_leave_no_seam(dim):
 
 def test_position_zero():
     """The one exact angle: cos is 1, and sin is 0 without a sign, whatever the neighbours are."""
-    cos, sin = oracle.cos_sin(np.array([[0, -5], [5, 0]]), 64, 10000.0)
+    cos, sin = oracle.cos_sin(np.array([[0, -5], [5, 0]]), 64, Frequencies(10000.0))
 
     assert np.all(cos[[0, 1], [0, 1]] == 1.0)
     assert np.all(sin[[0, 1], [0, 1]] == 0.0)
@@ -153,7 +154,7 @@ def test_position_zero():
 def test_the_error_bound_is_reached():
     """ORACLE_ERROR holds, and no bound a hundredth smaller would."""
     m = np.arange(1, 500)
-    cos, sin = oracle.cos_sin(m, 2, 10000.0)
+    cos, sin = oracle.cos_sin(m, 2, Frequencies(10000.0))
     worst = 0
     for row, position in enumerate(m):
         c, s = exact(position, 0, 2, 10000.0)
@@ -175,8 +176,8 @@ def test_the_command_fails_for_a_wrong_oracle(monkeypatch):
     """Its exit status is 1 when a value is not correctly rounded."""
     right = oracle.cos_sin
 
-    def rough(m, dim, base):
-        cos, sin = right(m, dim, base)
+    def rough(m, dim, of):
+        cos, sin = right(m, dim, of)
         return cos, np.nextafter(sin, 2.0)
 
     monkeypatch.setattr(oracle, "cos_sin", rough)
@@ -187,8 +188,8 @@ def test_the_command_fails_for_a_wrong_oracle(monkeypatch):
 def test_signs_mirror_exactly():
     """Cos is even and sin is odd, bit for bit."""
     m = np.arange(1, 5000, 7)
-    cos, sin = oracle.cos_sin(m, 64, 10000.0)
-    mirrored = oracle.cos_sin(-m, 64, 10000.0)
+    cos, sin = oracle.cos_sin(m, 64, Frequencies(10000.0))
+    mirrored = oracle.cos_sin(-m, 64, Frequencies(10000.0))
 
     assert np.array_equal(mirrored[0], cos)
     assert np.array_equal(mirrored[1], -sin)
@@ -220,7 +221,9 @@ def test_three_sources_agree():
     """The literal reference, the oracle and the addition law have one opinion."""
     assert (
         votes(
-            lambda m: reference.cos_sin(m, 64), lambda m: oracle.cos_sin(m, 64, 1e4), addition_law
+            lambda m: reference.cos_sin(m, 64),
+            lambda m: oracle.cos_sin(m, 64, Frequencies(1e4)),
+            addition_law,
         )
         == []
     )
@@ -236,7 +239,7 @@ def test_a_fault_in_one_source_is_found_by_the_other_two(fault):
 
     def exact_side(m):
         base = 1e4 if fault != "oracle" else 1e4 * (1 + 1e-6)
-        cos, sin = oracle.cos_sin(m, 64, base)
+        cos, sin = oracle.cos_sin(m, 64, Frequencies(base))
         return (cos, sin) if fault != "oracle" else (cos, sin * (1 + 1e-9))
 
     def law(source, m):

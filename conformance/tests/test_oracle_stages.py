@@ -12,6 +12,7 @@ from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.oracle import evaluate, exact, expansion, small, table
 from ropespec.conformance.judge.oracle.phase import limbs, phase
 from ropespec.conformance.judge.oracle.powers import scaled_frequencies, turns
+from ropespec.spec.convention import Frequencies
 
 DIGITS = 120
 
@@ -45,7 +46,7 @@ def test_turns_are_right_in_the_last_two_units():
     """theta_i / (2 pi) in fixed point, also where it is far below the first bits."""
     for dim, base, bits in ((128, 1e4, 160), (1024, 1e300, 2048), (6, 1.0000001, 256)):
         with mpmath.workprec(bits + 60):
-            for index, value in enumerate(turns(dim, base, bits)):
+            for index, value in enumerate(turns(dim, Frequencies(base), bits)):
                 wanted = mpmath.ldexp(theta(dim, base, index) / (2 * mpmath.pi), bits)
                 assert abs(value - wanted) <= 2
 
@@ -78,7 +79,7 @@ def test_phase(bits):
     m = rng.integers(0, 2**bits, 400, dtype=np.int64).astype(np.uint64)
     m[:2] = 2**bits - 1, 0
     index = rng.integers(0, dim // 2, m.size)
-    got = phase(m, limbs(dim, base)[:, index], wide=bits > 32)
+    got = phase(m, limbs(dim, Frequencies(base))[:, index], wide=bits > 32)
 
     assert np.all(np.abs(got.units) <= 2**23)
     assert np.all((got.part >= 0) & (got.part <= 1))
@@ -110,7 +111,7 @@ def test_expansion_keeps_its_slack():
     m = rng.integers(0, 2**31, 4000).astype(np.uint64)
     m[:200] = np.arange(200)
     index = rng.integers(0, dim // 2, m.size)
-    got = expansion.expand(phase(m, limbs(dim, base)[:, index], wide=False))
+    got = expansion.expand(phase(m, limbs(dim, Frequencies(base))[:, index], wide=False))
     with mpmath.workdps(DIGITS):
         frequency = [theta(dim, base, i) for i in range(dim // 2)]
         radians = [int(a) * frequency[i] for a, i in zip(m, index, strict=True)]
@@ -124,7 +125,7 @@ def small_angles(dim, base, most, bits):
     index = rng.integers(1, dim // 2, 4000)
     m = rng.integers(2 ** (bits - 1), 2**bits, index.size) >> rng.integers(0, bits, index.size)
     m = m.astype(np.uint64)
-    columns = scaled_frequencies(dim, base)[:, index]
+    columns = scaled_frequencies(dim, Frequencies(base))[:, index]
     usable = small.is_below(most, m, columns)
     assert 500 < np.count_nonzero(usable) < m.size
     return m[usable], index[usable], columns[:, usable]
@@ -168,12 +169,12 @@ def test_all_ways_agree_bit_for_bit(base, monkeypatch):
     """Integers alone, and the series for small angles, give what the fast way gives."""
     dim = 16
     m = np.concatenate([np.arange(-40, 40), 7 ** np.arange(1, 22)])
-    fast = [oracle.cos_sin(part, dim, base) for part in (m[:80], m)]
+    fast = [oracle.cos_sin(part, dim, Frequencies(base)) for part in (m[:80], m)]
     monkeypatch.setattr(expansion, "_LEAST_SLACK", 1.0)
-    slower = oracle.cos_sin(m, dim, base)
+    slower = oracle.cos_sin(m, dim, Frequencies(base))
     monkeypatch.setattr(evaluate, "is_below", lambda _, m, __: np.zeros(m.shape, dtype=bool))
     monkeypatch.setattr(evaluate, "columns_below", lambda *_: slice(dim // 2, dim // 2))
-    slowest = oracle.cos_sin(m, dim, base)
+    slowest = oracle.cos_sin(m, dim, Frequencies(base))
 
     assert np.array_equal(fast[0], np.array(slowest)[:, :80])
     assert np.array_equal(fast[1], slowest)
@@ -195,27 +196,30 @@ def test_columns_of_small_angles(m, dim, base, small_from, tiny_from):
     """They are the last ones, from where the largest angle is small enough, and mostly none."""
     half = dim // 2
     positions = np.array([1, m], dtype=np.uint64)
-    angles = float(m) * oracle.frequencies(dim, base)
+    angles = float(m) * oracle.frequencies(dim, Frequencies(base))
     for most, first in ((small.COLUMNS, small_from), (small.TINY, tiny_from)):
         start = half if first is None else first
-        assert small.columns_below(most, positions, dim, base) == slice(start, half)
+        assert small.columns_below(most, positions, dim, Frequencies(base)) == slice(start, half)
         assert np.count_nonzero(angles > most) == start
 
 
 def test_columns_below_the_range_of_normal_floats():
     """Where sin would be a subnormal float, the series is not used."""
     m = np.array([1, 3], dtype=np.uint64)
-    columns = small.columns_below(small.TINY, m, 4096, 1.7e308)
+    columns = small.columns_below(small.TINY, m, 4096, Frequencies(1.7e308))
 
     assert 0 < columns.start < columns.stop < 2048
-    assert misrounded(m.astype(np.int64), 4096, 1.7e308, oracle.cos_sin(m, 4096, 1.7e308)) == 0
+    assert (
+        misrounded(m.astype(np.int64), 4096, 1.7e308, oracle.cos_sin(m, 4096, Frequencies(1.7e308)))
+        == 0
+    )
 
 
 @pytest.mark.parametrize("name", ["expand_small", "expand_tiny"])
 def test_the_slack_of_small_angles_is_what_makes_it_right(name, monkeypatch):
     """A series that is off by 2^-60 is rounded correctly under a slack that covers it."""
     m = np.arange(1, 200)
-    right = oracle.cos_sin(m, 128, 1e300)
+    right = oracle.cos_sin(m, 128, Frequencies(1e300))
     series = getattr(small, name)
 
     def coarse(m, theta, covered):
@@ -223,9 +227,9 @@ def test_the_slack_of_small_angles_is_what_makes_it_right(name, monkeypatch):
         return expansion.Expansion(head, tail + 2.0**-60 * head, slack + covered * 2.0**-60 * head)
 
     monkeypatch.setattr(evaluate, name, functools.partial(coarse, covered=1.0))
-    covered = oracle.cos_sin(m, 128, 1e300)
+    covered = oracle.cos_sin(m, 128, Frequencies(1e300))
     monkeypatch.setattr(evaluate, name, functools.partial(coarse, covered=0.0))
-    careless = oracle.cos_sin(m, 128, 1e300)
+    careless = oracle.cos_sin(m, 128, Frequencies(1e300))
 
     assert np.array_equal(right, covered)
     assert not np.array_equal(right, careless)
@@ -234,12 +238,12 @@ def test_the_slack_of_small_angles_is_what_makes_it_right(name, monkeypatch):
 def test_the_slack_is_what_makes_it_right(monkeypatch):
     """A coarser series is rounded correctly under a slack that covers it, and not without."""
     m = np.arange(1, 2**14)
-    right = oracle.cos_sin(m, 64, 10000.0)
+    right = oracle.cos_sin(m, 64, Frequencies(10000.0))
     monkeypatch.setattr(expansion, "_A3", 0.0)  # leaves out r^6/720, below 2^-45 r^2/2
     monkeypatch.setattr(expansion, "_SLACK", 2.0**-45 * table.radians_per_unit() ** 2)
-    covered = oracle.cos_sin(m, 64, 10000.0)
+    covered = oracle.cos_sin(m, 64, Frequencies(10000.0))
     monkeypatch.setattr(expansion, "_SLACK", 0.0)
-    careless = oracle.cos_sin(m, 64, 10000.0)
+    careless = oracle.cos_sin(m, 64, Frequencies(10000.0))
     off = np.abs(np.subtract(right, careless)) / np.spacing(np.abs(right))
 
     assert np.array_equal(right, covered)
@@ -253,7 +257,7 @@ def test_integers_take_as_many_bits_as_it_takes():
 
     def recording(bits):
         asked.append(bits)
-        return turns(1024, 1e300, bits)
+        return turns(1024, Frequencies(1e300), bits)
 
     cos, sin = exact.rounded(3, recording, 511)
 
@@ -266,6 +270,6 @@ def test_caches_are_bounded():
     """Tables of many dimensions and bases do not pile up."""
     kept = (turns, scaled_frequencies, evaluate._limbs)
     for base in range(2, 300):
-        oracle.cos_sin(np.arange(3), 4, float(base))
+        oracle.cos_sin(np.arange(3), 4, Frequencies(float(base)))
 
     assert all(cached.cache_info().currsize <= 256 for cached in kept)

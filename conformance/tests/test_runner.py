@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import json
 import re
 import subprocess
 import sys
@@ -425,4 +426,6 @@ def test_cases_are_frozen_and_print_as_plain_values():
 
     assert isinstance(case, Case)
     assert hash(case) == hash(case)
-    assert set(case.as_dict()) == set(Case.__dataclass_fields__)
+    plain = json.loads(json.dumps(case.as_dict()))
+    assert set(plain) == set(Case.__dataclass_fields__) - {"convention"} | set(case.keywords)
+    assert Case.read(plain, Profile((True,)).convention) == case

@@ -25,6 +25,7 @@ PREFIXES = {
     "disagreements": ("DIS",),
     "names": ("NAME",),
     "weights": ("WGT",),
+    "scaling": ("SCAL",),
     "contract": ("ROT", "API"),
     "judging": ("JDG",),
 }

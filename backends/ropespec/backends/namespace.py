@@ -5,6 +5,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ropespec.backends.derived import Primitives, members
 from ropespec.backends.phase import turns
 from ropespec.spec.api import ArrayT
@@ -93,6 +96,21 @@ class NamespacePrimitives(Primitives[ArrayT]):
     def circle(self, turning: Turning) -> tuple[Array, Array]:
         """Return cos and sin by exact phase."""
         return cos_sin(self.xp, *turning)
+
+    def circle_by(
+        self,
+        positions: Array,
+        turns: NDArray[np.uint64],
+        x: Array | None,  # noqa: ARG002  # where several devices are, a subclass looks at it
+    ) -> tuple[Array, Array]:
+        """Return cos and sin by exact phase, float64."""
+        xp = self.xp
+        m, steps = positions.astype(xp.int64).view(xp.uint64), xp.asarray(turns)
+        units = m[0, ..., None] * steps[0]
+        for axis in range(1, len(turns)):
+            units = units + m[axis, ..., None] * steps[axis]
+        angle = units.view(xp.int64).astype(xp.float64) * RADIANS
+        return xp.cos(angle), xp.sin(angle)
 
     def join_pairs(self, first: Array, second: Array, *, interleaved: bool) -> Array:
         """Write both into a new array, whose bytes are ordered as theirs."""

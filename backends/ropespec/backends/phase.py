@@ -7,12 +7,16 @@ it is below |m| * 2^-65 turns, 3.7e-10 radians at position 2^31.
 """
 
 import functools
+from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal, localcontext
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TWO_PI", "turns"]
+from ropespec.spec.scaling import Scaling
+
+__all__ = ["TWO_PI", "Steps", "scaled_steps", "turns"]
 
 TWO_PI = Decimal("6.283185307179586476925286766559005768394338798750211641949889")
 """2 pi to 60 decimals (OEIS A019692)."""
@@ -36,8 +40,58 @@ def turns(dim: int, base: float) -> NDArray[np.uint64]:
     """
     with localcontext(Context(prec=60)):
         step = -Decimal(base).ln() * 2 / dim
-        scale = Decimal(2**64) / TWO_PI
-        values = [int(((step * i).exp() * scale).to_integral_value()) for i in range(dim // 2)]
-    table = np.array(values, dtype=np.uint64)
+        table = np.array(_units((step * i).exp() for i in range(dim // 2)), dtype=np.uint64)
     table.flags.writeable = False
     return table
+
+
+class Steps(NamedTuple):
+    """What a step of each position number turns every pair by.
+
+    Attributes
+    ----------
+    theta : ndarray of float64, shape (n, r/2)
+        Radians, a row for each position number of a token.
+    turns : ndarray of uint64, shape (n, r/2)
+        The same as fractions of a turn, in units of 2^-64, from the exact frequencies.
+    gain : float
+        The factor on cos and sin.
+    """
+
+    theta: NDArray[np.float64]
+    turns: NDArray[np.uint64]
+    gain: float
+
+
+@functools.lru_cache(maxsize=64)
+def scaled_steps(scaling: Scaling, dim: int, base: float) -> Steps:
+    """Return the frequencies of a scheme, for one position number a token (SCAL-1).
+
+    Parameters
+    ----------
+    scaling : Scaling
+        The scheme.
+    dim, base
+        As in `turns`.
+
+    Returns
+    -------
+    Steps
+        Of one row; not to be written to.
+    """
+    with localcontext(Context(prec=60)):
+        return steps_of([scaling.theta(base, dim)], scaling.gain)
+
+
+def steps_of(rows: Sequence[Sequence[Decimal]], gain: Decimal) -> Steps:
+    """Round exact frequencies, a row for each position number, in the context in force."""
+    theta = np.array([[float(one) for one in row] for row in rows])
+    fractions = np.array([_units(row) for row in rows], dtype=np.uint64)
+    theta.flags.writeable = fractions.flags.writeable = False
+    return Steps(theta, fractions, float(gain))
+
+
+def _units(theta: Iterable[Decimal]) -> list[int]:
+    """Round radians to units of 2^-64 turn, modulo a turn."""
+    scale = Decimal(2**64) / TWO_PI
+    return [int((one * scale).to_integral_value()) % 2**64 for one in theta]

@@ -1,14 +1,15 @@
 """Cases: small frozen values, from which all arrays are made."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge.values import make_positions, make_values, numpy_dtype
+from ropespec.spec.convention import Convention, Frequencies, Keywords
 
 __all__ = ["Case", "Space"]
 
@@ -21,12 +22,8 @@ class Case:
     ----------
     batch, seq, heads, head_dim : int
         Shape of x: (batch, seq, heads, head_dim).
-    rotary_dim : int or None
-        Components that are rotated; None for all.
-    interleaved : bool
-        Layout.
-    base : float
-        Base of the frequencies.
+    convention : Convention
+        How it rotates.
     dtype : str
         dtype of x.
     positions : str
@@ -47,9 +44,7 @@ class Case:
     seq: int
     heads: int
     head_dim: int
-    rotary_dim: int | None
-    interleaved: bool
-    base: float
+    convention: Convention
     dtype: str
     positions: str
     start: int
@@ -61,7 +56,7 @@ class Case:
     @property
     def dim(self) -> int:
         """How many components are rotated."""
-        return self.head_dim if self.rotary_dim is None else self.rotary_dim
+        return self.convention.dim(self.head_dim)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -76,11 +71,20 @@ class Case:
     @property
     def keywords(self) -> dict[str, Any]:
         """The keyword arguments of the rotation."""
-        return {
-            "interleaved": self.interleaved,
-            "base": self.base,
-            "rotary_dim": self.rotary_dim,
-        }
+        return self.convention.keywords
+
+    @property
+    def frequencies(self) -> Frequencies:
+        """How far each pair rotates per position."""
+        return self.convention.frequencies
+
+    def only(self, *names: str) -> dict[str, Any]:
+        """Return some of the keywords."""
+        return {name: self.keywords[name] for name in names}
+
+    def stating(self, **keywords: Unpack[Keywords]) -> Self:
+        """Return the case in which these keywords of the rotation are others."""
+        return dataclasses.replace(self, convention=self.convention.stating(**keywords))
 
     def make_positions(self) -> NDArray[np.int64]:
         """Positions of shape (batch, seq)."""
@@ -99,14 +103,20 @@ class Case:
             self.dtype,
             self.seed + 1000 * seed,
             positions=where,
-            interleaved=self.interleaved,
-            base=self.base,
-            rotary_dim=self.dim,
+            by=self.convention,
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the case as plain JSON values."""
-        return dataclasses.asdict(self)
+        plain = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
+        return {**plain.pop("convention").keywords, **plain}
+
+    @classmethod
+    def read(cls, plain: Mapping[str, Any], like: Convention) -> Self:
+        """Return the case that `as_dict` wrote; what has no keyword is as in another convention."""
+        said = {name: plain[name] for name in like.keywords}
+        rest = {name: value for name, value in plain.items() if name not in said}
+        return cls(convention=like.stating(**said), **rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,17 +68,16 @@ def _drawn(draw: st.DrawFn, /, profile: Profile, limit: int, **of: st.SearchStra
     batch, seq, heads, head_dim = draw(of["shapes" if first else "other_shapes"])
     part = draw(of["parts"])
     some = _parts(head_dim)
-    rotary_dim = profile.rotary_dim if part is None else some[part % len(some)]
+    by = profile.convention
+    by = by if part is None else by.stating(rotary_dim=some[part % len(some)])
     return Case(
         batch=batch,
         seq=seq,
         heads=heads,
         head_dim=head_dim,
-        rotary_dim=rotary_dim,
         start=draw(of["starts"]),
         positions=draw(of["kinds"]),
-        interleaved=draw(of["layouts"]),
-        base=draw(of["bases"]),
+        convention=by.stating(interleaved=draw(of["layouts"]), base=draw(of["bases"])),
         dtype=dtype,
         limit=limit,
         values=draw(of["values"]),

@@ -12,6 +12,7 @@ from ropespec.conformance.claims import Claim, claim, claim_of
 from ropespec.conformance.frameworks import ARRAYS, DEFAULT, FRAMEWORKS, Framework
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.spec.arguments import FLOAT_DTYPES
+from ropespec.spec.convention import Convention, Frequencies, Pairing
 from ropespec.spec.errors import describe
 
 __all__ = [
@@ -200,6 +201,11 @@ class Profile:
         object.__setattr__(self, "base", _finite_base(self.base))
         if self.rotary_dim is not None:
             _require_room(self.rotary_dim, self.head_dims)
+
+    @property
+    def convention(self) -> Convention:
+        """How it rotates; where both layouts are claimed, in the first of them."""
+        return Convention(Pairing.of(self.layouts[0]), Frequencies(self.base), self.rotary_dim)
 
     @property
     def framework(self) -> Framework:

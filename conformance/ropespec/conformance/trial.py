@@ -247,13 +247,7 @@ class Trial:
 
     def expect(self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Rotation:
         """Rotate x exactly."""
-        return Rotation.of(
-            x,
-            positions,
-            interleaved=case.interleaved,
-            base=case.base,
-            rotary_dim=case.rotary_dim,
-        )
+        return Rotation.of(x, positions, case.convention)
 
     def allowed(
         self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]
@@ -275,9 +269,9 @@ class Trial:
         off = angle_error(
             precision.angle, pairs.position, pairs.theta, arithmetic=working, machine=self.machine
         )
-        bound = rounding_allowed(x, case.dim, precision, self.machine, interleaved=case.interleaved)
+        bound = rounding_allowed(x, case.convention, precision, self.machine)
         length = np.linalg.norm(x.astype(np.float64), axis=-1)
-        most = np.minimum(off.max(axis=-1), 2.0)
+        most = pairs.reach * np.minimum(off.max(axis=-1), 2.0)
         return np.asarray(most * length + np.linalg.norm(bound, axis=-1) + 2.0**-48 * length)
 
     def judge(

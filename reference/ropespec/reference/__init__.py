@@ -28,6 +28,7 @@ from ropespec.reference.rotation import (
     interleaved_to_half,
     rotation_matrix,
 )
+from ropespec.reference.scaling import apply_rotary_scaled, cos_sin_scaled, inv_freq_scaled
 from ropespec.reference.sinusoidal import sinusoidal_embedding
 
 __all__ = [
@@ -39,13 +40,16 @@ __all__ = [
     "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "apply_rotary_emb",
+    "apply_rotary_scaled",
     "attention",
     "cos_sin",
+    "cos_sin_scaled",
     "decay_bound",
     "from_complex",
     "half_to_interleaved",
     "interleaved_to_half",
     "inv_freq",
+    "inv_freq_scaled",
     "precompute_freqs_cis",
     "project_key",
     "project_query",

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import cupy
+import numpy as np
+from numpy.typing import NDArray
 
 from ropespec.backends.cupy import rotation
 from ropespec.backends.cupy.arrays import (
@@ -59,6 +61,11 @@ class CupyPrimitives(NamespacePrimitives[Array]):
         with read_device(device):
             return inv_freq(cupy, dim, base)
 
+    def constants(self, values: NDArray[np.float64], device: object) -> Array:
+        """Copy them to the device."""
+        with read_device(device):
+            return cupy.array(values)
+
     def counted(self, length: int, device: object) -> Array:
         """0..length-1."""
         with read_device(device):
@@ -79,6 +86,17 @@ class CupyPrimitives(NamespacePrimitives[Array]):
         """Return cos and sin by exact phase."""
         with device_of(turning.positions):
             return super().circle(turning)
+
+    def circle_by(
+        self, positions: Array, turns: NDArray[np.uint64], x: Array | None
+    ) -> tuple[Array, Array]:
+        """Return cos and sin by exact phase."""
+        with device_of(positions if x is None else x):
+            return super().circle_by(on_device(positions), turns, x)
+
+    def rotate_by(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+        """Rotate as by tables that are given."""
+        return rotation.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved)
 
     def rotate(self, x: Array, turning: Turning, *, interleaved: bool) -> Array:
         """Rotate by the kernel."""

@@ -16,6 +16,7 @@ from ropespec.backends.derived.projection import Projection
 from ropespec.backends.derived.published import Published
 from ropespec.backends.derived.relative import Relative
 from ropespec.backends.derived.rotation import Rotation
+from ropespec.backends.derived.scaling import Scaling
 from ropespec.backends.derived.typed import typed_for
 from ropespec.spec.api import FUNCTIONS, ArrayT, RopeAPI
 
@@ -31,6 +32,7 @@ class Derived(
     Attention[ArrayT],
     Decay[ArrayT],
     Published[ArrayT],
+    Scaling[ArrayT],
     RopeAPI[ArrayT],
 ):
     """The shared API of a framework, all but the rotation by given tables.

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ropespec.spec.api import ArrayT, Device, Positions
 from ropespec.spec.arguments import (
     ArrayFacts,
@@ -110,6 +113,10 @@ class Primitives(Protocol[ArrayT]):
         """base^(-2i/dim) on a device, which is checked here."""
         ...
 
+    def constants(self, values: NDArray[np.float64], device: Device) -> ArrayT:
+        """Numbers of the host as an array of the framework, on a device, which is checked here."""
+        ...
+
     def counted(self, length: int, device: Device) -> ArrayT:
         """0..length-1 on a device, which is checked here."""
         ...
@@ -128,8 +135,22 @@ class Primitives(Protocol[ArrayT]):
         """Return cos and sin by exact phase: positions.shape + (dim/2,)."""
         ...
 
+    def circle_by(
+        self, positions: Checked, turns: NDArray[np.uint64], x: ArrayT | None
+    ) -> tuple[ArrayT, ArrayT]:
+        """Return cos and sin by exact phase where a token has n position numbers.
+
+        `positions` are (n, ...), and `turns` (n, r/2) in units of 2^-64 turn: the phase is the sum
+        of the n products. Beside `x`, or where the positions lie.
+        """
+        ...
+
     def rotate(self, x: Array, turning: Turning, *, interleaved: bool) -> Array:
         """R_m x of any float dtype, rounded once."""
+        ...
+
+    def rotate_by(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+        """R_m x by tables that fit, as `apply_rotary_cos_sin` takes them."""
         ...
 
     def split_pairs(self, x: Array, *, interleaved: bool) -> tuple[Array, Array]:

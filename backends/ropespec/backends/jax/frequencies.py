@@ -13,7 +13,7 @@ from ropespec.backends.jax.arrays import Array, Limbs, both_limbs, split_limbs, 
 from ropespec.backends.jax.tables import made_once
 from ropespec.backends.phase import turns
 
-__all__ = ["Circle", "turns_kept", "turns_of", "unit_circle"]
+__all__ = ["Circle", "circle_of", "turns_kept", "turns_of", "unit_circle"]
 
 Circle = tuple[Array, Array]
 """cos and sin of every position and frequency."""
@@ -40,7 +40,29 @@ def unit_circle(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> 
     A program of its own: it is made once for all heads, layouts and dtypes of x. Under a
     surrounding `jax.jit` it becomes part of that program.
     """
-    low, high = _phase(both_limbs(positions), turn)
+    return _circle(_phase(both_limbs(positions), turn), dtype)
+
+
+@traced("dtype")
+def circle_of(positions: Limbs | Array, turns: Limbs, dtype: np.dtype[Any]) -> Circle:
+    """Return cos and sin of the sum of p_a * T_a over the position numbers of a token.
+
+    Positions are (n, ...), `turns` (n, dim/2), and the result positions.shape[1:] + (dim/2,).
+    """
+    low, high = both_limbs(positions)
+    parts = [_phase((low[a], high[a]), (turns[0][a], turns[1][a])) for a in range(len(turns[0]))]
+    return _circle(functools.reduce(_add, parts), dtype)
+
+
+def _add(one: Limbs, other: Limbs) -> Limbs:
+    """Add two integers of 64 bits, modulo 2^64."""
+    low = one[0] + other[0]
+    return low, one[1] + other[1] + (low < one[0]).astype(jnp.uint32)
+
+
+def _circle(phase: Limbs, dtype: np.dtype[Any]) -> Circle:
+    """Return cos and sin of a phase in units of 2^-64 turn."""
+    low, high = phase
     # The nearest quarter turn, and what is left: rest * 2^-32 + low * 2^-64 turns, an eighth of a
     # turn at most.
     quarter = (high + np.uint32(2**29)) >> 30

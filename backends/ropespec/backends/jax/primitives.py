@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ropespec.backends.derived import Derived, Primitives
 from ropespec.backends.jax.arrays import (
@@ -25,8 +25,15 @@ from ropespec.backends.jax.arrays import (
     default_dtype,
     limbs_of,
     positions_of,
+    split_limbs,
 )
-from ropespec.backends.jax.frequencies import Circle, turns_kept, turns_of, unit_circle
+from ropespec.backends.jax.frequencies import (
+    Circle,
+    circle_of,
+    turns_kept,
+    turns_of,
+    unit_circle,
+)
 from ropespec.backends.jax.rotation import rotate, rotate_at
 from ropespec.spec.arguments import check_flag, check_tables
 
@@ -102,6 +109,11 @@ class JaxPrimitives(Primitives[Array]):
         theta = base ** (-2.0 * np.arange(dim // 2) / dim)
         return jnp.asarray(theta, dtype=self.wide(), device=device)
 
+    def constants(self, values: NDArray[np.float64], device: jax.Device | None) -> Array:
+        """Round them to the default dtype of floats, on the device."""
+        check_device(device)
+        return jnp.asarray(values, dtype=self.wide(), device=device)
+
     def counted(self, length: int, device: jax.Device | None) -> Array:
         """0..length-1."""
         check_device(device)
@@ -122,6 +134,16 @@ class JaxPrimitives(Primitives[Array]):
     def circle(self, turning: Circle | Unmade) -> Circle:
         """Make what `turning` has left to the program that uses it."""
         return unit_circle(*turning, self.wide()) if isinstance(turning, Unmade) else turning
+
+    def circle_by(self, positions: Positions, turns: NDArray[np.uint64], x: Array | None) -> Circle:
+        """Return cos and sin by exact phase, for the arithmetic of x."""
+        dtype = self.wide() if x is None else arithmetic(x.dtype)
+        m = positions if x is None else beside(positions, x)
+        return circle_of(limbs_of(m), split_limbs(turns), dtype)
+
+    def rotate_by(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+        """Rotate in one loop over x."""
+        return rotate(x, (cos, sin), interleaved=interleaved)
 
     def rotate(self, x: Array, turning: Circle, *, interleaved: bool) -> Array:
         """Rotate in one loop over x."""

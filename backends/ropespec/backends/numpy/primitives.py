@@ -64,6 +64,11 @@ class NumpyPrimitives(NamespacePrimitives[Array]):
         theta: Array = inv_freq(np, dim, base)
         return theta
 
+    def constants(self, values: NDArray[np.float64], device: object) -> Array:
+        """Copy them."""
+        check_host_device(device)
+        return values.copy()
+
     def counted(self, length: int, device: object) -> Array:
         """0..length-1."""
         check_host_device(device)
@@ -76,6 +81,10 @@ class NumpyPrimitives(NamespacePrimitives[Array]):
     def turning(self, positions: Array, dim: int, base: float, x: Array | None = None) -> Turning:
         """Return what `cos_sin` takes."""
         return Turning(positions, dim, base, self.wide() if x is None else self.work(x.dtype))
+
+    def rotate_by(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+        """Rotate as by tables that are given."""
+        return rotation.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved)
 
     def rotate(self, x: Array, turning: Turning, *, interleaved: bool) -> Array:
         """Rotate by the kernel."""

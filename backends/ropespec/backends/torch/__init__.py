@@ -14,13 +14,16 @@ __all__ = [
     "apply_rotary_cos_sin",
     "apply_rotary_dense",
     "apply_rotary_emb",
+    "apply_rotary_scaled",
     "attention",
     "cos_sin",
+    "cos_sin_scaled",
     "decay_bound",
     "from_complex",
     "half_to_interleaved",
     "interleaved_to_half",
     "inv_freq",
+    "inv_freq_scaled",
     "precompute_freqs_cis",
     "project_key",
     "project_query",
@@ -40,13 +43,16 @@ apply_rotary_complex = functions.apply_rotary_complex
 apply_rotary_cos_sin = functions.apply_rotary_cos_sin
 apply_rotary_dense = functions.apply_rotary_dense
 apply_rotary_emb = functions.apply_rotary_emb
+apply_rotary_scaled = functions.apply_rotary_scaled
 attention = functions.attention
 cos_sin = functions.cos_sin
+cos_sin_scaled = functions.cos_sin_scaled
 decay_bound = functions.decay_bound
 from_complex = functions.from_complex
 half_to_interleaved = functions.half_to_interleaved
 interleaved_to_half = functions.interleaved_to_half
 inv_freq = functions.inv_freq
+inv_freq_scaled = functions.inv_freq_scaled
 precompute_freqs_cis = functions.precompute_freqs_cis
 project_key = functions.project_key
 project_query = functions.project_query

@@ -6,7 +6,7 @@ import torch
 
 from ropespec.backends.torch.turns import turns_on
 
-__all__ = ["unit_circle"]
+__all__ = ["circle_of", "unit_circle"]
 
 RADIANS = math.ldexp(math.tau, -64)
 """Radians in one unit of phase, a 2^-64 turn."""
@@ -40,3 +40,25 @@ def unit_circle(
     table = turns_on(positions.device, dim, base)
     angle = (positions[..., None] * table).to(torch.float64) * RADIANS
     return angle.cos().to(dtype), angle.sin().to(dtype)
+
+
+def circle_of(positions: torch.Tensor, turns: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return cos and sin of the sum of p_a * T_a over the position numbers of a token.
+
+    Parameters
+    ----------
+    positions : torch.Tensor of int64, shape (n, ...)
+        A row for each position number.
+    turns : torch.Tensor of int64, shape (n, r/2)
+        T_a in units of 2^-64 turn; sums and products wrap.
+
+    Returns
+    -------
+    cos, sin : torch.Tensor of float64, shape positions.shape[1:] + (r/2,)
+        On the device of `positions`.
+    """
+    units = positions[0, ..., None] * turns[0]
+    for axis in range(1, turns.shape[0]):
+        units = units + positions[axis, ..., None] * turns[axis]
+    angle = units.to(torch.float64) * RADIANS
+    return angle.cos(), angle.sin()

@@ -4,7 +4,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from ropespec.backends.derived import Derived, Primitives
 from ropespec.backends.torch import rotation
@@ -18,7 +20,7 @@ from ropespec.backends.torch.arrays import (
     read_device,
 )
 from ropespec.backends.torch.dispatch import turn
-from ropespec.backends.torch.frequencies import unit_circle
+from ropespec.backends.torch.frequencies import circle_of, unit_circle
 from ropespec.backends.torch.sharded import is_dtensor, rotate_shards
 from ropespec.backends.torch.turns import KINDS
 from ropespec.spec.api import Positions
@@ -96,6 +98,10 @@ class TorchPrimitives(Primitives[torch.Tensor]):
         i = torch.arange(0, dim, 2, dtype=torch.float64, device=read_device(device))
         return torch.pow(base, i / -dim)
 
+    def constants(self, values: NDArray[np.float64], device: Device) -> torch.Tensor:
+        """Copy them to the device."""
+        return torch.tensor(values.tolist(), dtype=torch.float64, device=read_device(device))
+
     def counted(self, length: int, device: Device) -> torch.Tensor:
         """0..length-1."""
         return torch.arange(length, device=read_device(device))
@@ -119,6 +125,22 @@ class TorchPrimitives(Primitives[torch.Tensor]):
     def circle(self, turning: Turning) -> tuple[torch.Tensor, torch.Tensor]:
         """Return cos and sin by exact phase."""
         return unit_circle(*turning)
+
+    def circle_by(
+        self,
+        positions: Any,  # noqa: ANN401  # as above
+        turns: NDArray[np.uint64],
+        x: torch.Tensor | None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return cos and sin by exact phase, float64."""
+        m = on_device(positions, None if x is None else x.device)
+        return circle_of(m, torch.tensor(turns.view(np.int64).tolist(), device=m.device))
+
+    def rotate_by(
+        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, *, interleaved: bool
+    ) -> torch.Tensor:
+        """Rotate as by tables that are given."""
+        return rotation.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved)
 
     def rotate(self, x: torch.Tensor, turning: Turning, *, interleaved: bool) -> torch.Tensor:
         """Rotate by whatever turns such tensors."""

@@ -18,6 +18,7 @@ from ropespec.bench.oracle.hard import (
     theta,
 )
 from ropespec.conformance.judge import oracle
+from ropespec.spec.convention import Frequencies
 
 __all__ = [
     "SETTINGS",
@@ -131,7 +132,7 @@ def verify(dim: int, base: float, angles: int, seed: int = 0) -> Count:
     m = m[np.argsort(np.abs(m), kind="stable")]
     present = np.abs(m)
     seen = sum(int(np.isin(present, row).sum()) for row in closest)
-    groups = [oracle.cos_sin(group, dim, base) for group in np.array_split(m, _GROUPS)]
+    groups = [oracle.cos_sin(group, dim, Frequencies(base)) for group in np.array_split(m, _GROUPS)]
     cos, sin = (np.concatenate(parts) for parts in zip(*groups, strict=True))
     return Count(m.size * half, seen, misrounded(m, dim, base, (cos, sin)))
 
@@ -163,11 +164,11 @@ def _sentence(count: Count) -> str:
 def _speed(dim: int, base: float, bits: int, rng: np.random.Generator) -> str:
     """Time both sides in turn, so that a busy machine slows both, and keep the best of each."""
     m = rng.integers(0, 2**bits, _TIMED_ANGLES * 2 // dim)
-    angle = m[:, None] * oracle.frequencies(dim, base)
+    angle = m[:, None] * oracle.frequencies(dim, Frequencies(base))
     ours, plain = [], []
     for _ in range(_REPEATS):
         start = time.perf_counter()
-        oracle.cos_sin(m, dim, base)
+        oracle.cos_sin(m, dim, Frequencies(base))
         middle = time.perf_counter()
         np.cos(angle)
         np.sin(angle)

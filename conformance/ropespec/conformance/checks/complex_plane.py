@@ -43,23 +43,23 @@ def _times(x: NDArray[Any], case: Case, a: int, b: int, sign: int = 1) -> NDArra
 
     For what goes into the subject: what is expected of it is made by the reference.
     """
-    first, second = pairs_of(x.astype(np.float64), case.dim, interleaved=case.interleaved)
+    first, second = pairs_of(x.astype(np.float64), case.convention)
     second = sign * second
     tail = x[..., case.dim :].astype(np.float64)
     parts = (a * first - b * second, b * first + a * second)
-    return from_pairs(*parts, tail, interleaved=case.interleaved)
+    return from_pairs(*parts, tail, case.convention)
 
 
 def _complex_of(y: NDArray[Any], case: Case) -> Complex:
     """Return the pairs as complex numbers."""
-    first, second = pairs_of(y.astype(np.float64), case.dim, interleaved=case.interleaved)
+    first, second = pairs_of(y.astype(np.float64), case.convention)
     return np.asarray(first + 1j * second)
 
 
 def _written(z: Complex, y: NDArray[Any], case: Case) -> NDArray[Any]:
     """Return complex numbers as pairs, with the tail of y."""
     tail = y[..., case.dim :].astype(np.float64)
-    return from_pairs(z.real, z.imag, tail, interleaved=case.interleaved)
+    return from_pairs(z.real, z.imag, tail, case.convention)
 
 
 def _on_grid(x: NDArray[Any]) -> NDArray[Any]:
@@ -72,9 +72,7 @@ def _rounding(trial: Trial, case: Case, *inputs: NDArray[Any]) -> NDArray[np.flo
     precision = trial.loosest(case.dtype)
     total = np.zeros(case.shape)
     for x in inputs:
-        total = total + rounding_allowed(
-            x, case.dim, precision, trial.machine, interleaved=case.interleaved
-        )
+        total = total + rounding_allowed(x, case.convention, precision, trial.machine)
     return total
 
 
@@ -144,7 +142,7 @@ def conjugate(trial: Trial, case: Case) -> Finding:
     other = complex_plane.conjugate(w)
     mirror = compare(back, _written(other, there, case), allowed, message=message)
     length = np.abs(_complex_of(z, case))
-    error = np.hypot(*pairs_of(_rounding(trial, case, z), case.dim, interleaved=case.interleaved))
+    error = np.hypot(*pairs_of(_rounding(trial, case, z), case.convention))
     bound = (2 * length + error) * error + STEPS * length**2
     message = "f(z, m) f(z, m)* is not |z|^2, a real number"
     squares = complex_plane.squared_modulus(_complex_of(z, case))
@@ -186,7 +184,7 @@ def product(trial: Trial, case: Case) -> Finding:
 def _ones(case: Case) -> NDArray[Any]:
     """Return x with the number 1 in every pair: 1 in its first member, 0 in the second."""
     x = np.zeros(case.shape)
-    pairs_of(x, case.dim, interleaved=case.interleaved)[0][...] = 1.0
+    pairs_of(x, case.convention)[0][...] = 1.0
     return x.astype(case.numpy_dtype)
 
 
@@ -220,12 +218,10 @@ def halves(trial: Trial, case: Case) -> Finding:
     positions = case.make_positions()
     x = _ones(case)
     there, back = rotate(trial, case, x, positions), rotate(trial, case, x, -positions)
-    (y1, y2), (w1, w2) = (
-        pairs_of(side.y, case.dim, interleaved=case.interleaved) for side in (there, back)
-    )
+    (y1, y2), (w1, w2) = (pairs_of(side.y, case.convention) for side in (there, back))
     exact = trial.expect(case, x, positions).pairs
     allowed = (there.exact.allowed + back.exact.allowed) / 2
-    b1, b2 = pairs_of(allowed, case.dim, interleaved=case.interleaved)
+    b1, b2 = pairs_of(allowed, case.convention)
     zero = np.zeros_like(y1)
     wanted = ((y1 + w1) / 2, exact.cos + zero, b1), ((y2 + w2) / 2, zero, b2)
     rotated = ((y2 - w2) / 2, exact.sin + zero, b2), ((y1 - w1) / 2, zero, b1)
@@ -246,7 +242,7 @@ def _by_exponentials(
     sines: tuple[Float, Float, Float],
 ) -> Finding:
     """Compare the mean and half the difference with cos and sin by exponentials."""
-    theta = frequencies.inv_freq(case.dim, **based(case.base))
+    theta = frequencies.inv_freq(case.dim, **based(case))
     angle = frequencies.angles(positions, theta)[..., None, :]
     # What the float64 angle may be off by moves cos and sin as much.
     m = np.abs(positions.astype(np.float64))[..., None, None]

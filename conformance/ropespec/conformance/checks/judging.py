@@ -40,7 +40,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     length = np.minimum(own, 2.0) * np.hypot(pairs.x1, pairs.x2) + 2.0**-50 * (
         np.abs(pairs.x1) + np.abs(pairs.x2)
     )
-    extra = from_pairs(length, length, np.zeros_like(exact.tail), interleaved=case.interleaved)
+    extra = from_pairs(length, length, np.zeros_like(exact.tail), case.convention)
     allowed = exact.allowed(trial.loosest(case.dtype), trial.machine) + extra
     finding = compare(y, literal, allowed, message="y differs from the literal reference")
     return finding.after(called(case, x, positions))

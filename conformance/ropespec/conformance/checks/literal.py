@@ -18,6 +18,7 @@ from ropespec.conformance.judge.rotation import pairs_of
 from ropespec.conformance.registry import Applies, Judge, always, check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies, rotation
+from ropespec.spec.convention import Pairing
 
 __all__ = [
     "FEW",
@@ -127,9 +128,9 @@ def places(case: Case) -> list[Place]:
 
 def sides(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.int64]) -> list[Side]:
     """Return the pairs at `places` before and after the rotation."""
-    theta = frequencies.inv_freq(case.dim, **based(case.base))
+    theta = frequencies.inv_freq(case.dim, **based(case))
     parts = [
-        pairs_of(part, case.dim, interleaved=case.interleaved)
+        pairs_of(part, case.convention)
         for part in (x.astype(np.float64), found.y, found.exact.allowed)
     ]
     chosen = []
@@ -151,12 +152,13 @@ def token(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.in
 
 def conventions_of(case: Case) -> dict[str, Any]:
     """Return the keywords of a function of the reference that takes a layout and a base."""
-    return {"interleaved": case.interleaved, **based(case.base)}
+    return based(case, "interleaved")
 
 
 def woven(case: Case, x: Float) -> Float:
     """Return the components in the interleaved order, in which some forms are printed."""
-    return x if case.interleaved else np.asarray(rotation.half_to_interleaved(x))
+    is_half = case.convention.pairing is Pairing.HALF
+    return np.asarray(rotation.half_to_interleaved(x)) if is_half else x
 
 
 def error_of_product(a: Side, b: Side) -> float:
@@ -365,7 +367,7 @@ def units(
     members = []
     for member in (0, 1):
         x = np.zeros(case.shape)
-        pairs_of(x, case.dim, interleaved=case.interleaved)[member][...] = 1.0
+        pairs_of(x, case.convention)[member][...] = 1.0
         x = x.astype(case.numpy_dtype)
         found = beside(trial, case, x, positions)
         members.append(sides(case, x, found, positions))

@@ -1,6 +1,5 @@
 """Checks of the chapter `projection`: queries, keys and values (PROJ-1 to PROJ-5)."""
 
-import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +65,7 @@ def _side(ids: tuple[str, str, str], function: str, word: str, other: str) -> No
 
     def exact(arrays: tuple[NDArray[Any], ...], case: Case, allowed: Rules) -> Bounded:
         x, positions, weight = arrays
-        return project_rotated(x, positions, weight, allowed, **case.keywords)
+        return project_rotated(x, positions, weight, allowed, case.convention)
 
     @check(
         ids[0],
@@ -103,12 +102,11 @@ def _side(ids: tuple[str, str, str], function: str, word: str, other: str) -> No
         if problem:
             return problem
         x, positions, weight = arrays
-        keywords = {**based(case.base), "rotary_dim": case.rotary_dim}
+        keywords = based(case, "interleaved", "rotary_dim")
         literal = getattr(reference, function)(
             x.astype(np.float64),
             positions,
             weight.astype(np.float64),
-            interleaved=case.interleaved,
             **keywords,
         )
         own, theirs = (
@@ -144,15 +142,15 @@ def forms(trial: Trial, case: Case) -> Finding:
     if problem := answer(reply, call, dtypes=(case.dtype,)):
         return problem
     own, theirs = (
-        project_rotated(x, positions, weight, one, **case.keywords)
+        project_rotated(x, positions, weight, one, case.convention)
         for one in (rules(trial, case.dtype), LITERAL)
     )
     if reply.values[0].shape != own.value.shape:
         return against(reply.values[0], own, call)
     got, bound = reply.values[0].astype(np.float64), own.allowed + theirs.allowed
-    theta = frequencies.inv_freq(case.dim, **based(case.base))
+    theta = frequencies.inv_freq(case.dim, **based(case))
     seen = Forms("the projected and rotated pair", call)
-    members = pairs_of(np.arange(case.head_dim), case.dim, interleaved=case.interleaved)
+    members = pairs_of(np.arange(case.head_dim), case.convention)
     for row, where, head, i in places(case):
         here, pair = (row, where, head), [int(side[i]) for side in members]
         W, m = weight[head].astype(np.float64), int(positions[row, where])
@@ -161,9 +159,7 @@ def forms(trial: Trial, case: Case) -> Finding:
         seen.add("projection.f_complex", complex(*y), projection.f_complex(*two), off.max())
         seen.add("projection.f_matrix", y, projection.f_matrix(*two), off)
         seen.add("projection.f_row", y[None], projection.f_row(*two), off[None])
-    dense = projection.f_dense(
-        one, m, W[: case.dim], interleaved=case.interleaved, **based(case.base)
-    )
+    dense = projection.f_dense(one, m, W[: case.dim], **based(case, "interleaved"))
     part = np.s_[: case.dim]
     seen.add("projection.f_dense", got[here][part], dense, bound[here][part])
     return seen.finding()
@@ -265,9 +261,7 @@ def folded(trial: Trial, case: Case) -> Finding:
     outputs = [found.y, *(trial.rotate(case, part, positions) for part in inputs[1:])]
     call = found.call
     bounds = [
-        rounding_allowed(
-            part, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
-        )
+        rounding_allowed(part, case.convention, trial.loosest(case.dtype), trial.machine)
         for part in inputs
     ]
     got, one, two = (y.astype(np.float64) for y in outputs)
@@ -277,7 +271,7 @@ def folded(trial: Trial, case: Case) -> Finding:
     at = places(case)[-1][:3]
     weight = np.stack([column[at][: case.dim] for column in columns], axis=-1)
     t, seen = token(case, inputs[0], found, positions), Forms("R_m W x", call)
-    keywords: dict[str, Any] = {"interleaved": case.interleaved, **based(case.base)}
+    keywords: dict[str, Any] = based(case, "interleaved")
     for name, form in (
         ("f_dense", projection.f_dense(x, t.m, weight, **keywords)),
         ("f_projected", projection.f_projected(t.x, t.m, **keywords)),
@@ -289,10 +283,10 @@ def folded(trial: Trial, case: Case) -> Finding:
 
 def _all_pairs(case: Case, q: NDArray[Any], k: NDArray[Any], m: NDArray[np.int64]) -> NDArray[Any]:
     """Return q_a^T R_{m_b - m_a} k_b of all tokens a, b of a row: (B, S, S, H)."""
-    q1, q2 = pairs_of(q.astype(np.float64), case.dim, interleaved=case.interleaved)
-    k1, k2 = pairs_of(k.astype(np.float64), case.dim, interleaved=case.interleaved)
+    q1, q2 = pairs_of(q.astype(np.float64), case.convention)
+    k1, k2 = pairs_of(k.astype(np.float64), case.convention)
     offset = (m[:, :, None] - m[:, None, :])[..., None]
-    cos, sin = oracle.cos_sin(offset, case.dim, case.base)
+    cos, sin = oracle.cos_sin(offset, case.dim, case.frequencies)
     product = (q1 + 1j * q2)[:, :, None] * (k1 - 1j * k2)[:, None, :]
     rotated = np.sum((product * (cos + 1j * sin)).real, axis=-1)
     tail = q[:, :, None, :, case.dim :].astype(np.float64) * k[:, None, :, :, case.dim :].astype(
@@ -336,7 +330,7 @@ def tokens(trial: Trial, case: Case) -> Finding:
 def projected(trial: Trial, case: Case) -> Finding:
     """<f_q(x_m, m), f_k(x_n, n)> = (W_q x_m)^T R_{n-m} (W_k x_n)."""
     if "rotary_dim" not in trial.keywords("project_key"):
-        case = dataclasses.replace(case, rotary_dim=trial.profile.rotary_dim)
+        case = case.stating(rotary_dim=trial.profile.rotary_dim)
     m = case.make_positions()
     n = m[:, ::-1]
     sides: list[_Projected] = []
@@ -348,7 +342,7 @@ def projected(trial: Trial, case: Case) -> Finding:
         if problem := answer(reply, call, dtypes=(case.dtype,)):
             return problem
         own, theirs = (
-            project_rotated(x, where, weight, one, **case.keywords)
+            project_rotated(x, where, weight, one, case.convention)
             for one in (rules(trial, case.dtype), LITERAL)
         )
         if reply.values[0].shape != own.value.shape:
@@ -382,9 +376,9 @@ def _offset_score(
     case: Case, q: NDArray[Any], k: NDArray[Any], offset: NDArray[np.int64]
 ) -> NDArray[Any]:
     """Return q^T R_{n-m} k of the tokens, with m - n given: (B, S, H)."""
-    q1, q2 = pairs_of(q, case.dim, interleaved=case.interleaved)
-    k1, k2 = pairs_of(k, case.dim, interleaved=case.interleaved)
-    cos, sin = oracle.cos_sin(offset[..., None], case.dim, case.base)
+    q1, q2 = pairs_of(q, case.convention)
+    k1, k2 = pairs_of(k, case.convention)
+    cos, sin = oracle.cos_sin(offset[..., None], case.dim, case.frequencies)
     rotated = (q1 * k1 + q2 * k2) * cos - (q2 * k1 - q1 * k2) * sin
     tail = q[..., case.dim :] * k[..., case.dim :]
     return np.asarray(np.sum(rotated, axis=-1) + np.sum(tail, axis=-1))
@@ -409,8 +403,7 @@ def _score_of_tokens(
         *(int(where_from[row, where]) for where_from in positions),
         weight_q=q.weight[head, : case.dim].astype(np.float64),
         weight_k=k.weight[head, : case.dim].astype(np.float64),
-        interleaved=case.interleaved,
-        **based(case.base),
+        **based(case, "interleaved"),
     )
     seen = Forms("the score of two projected tokens", call)
     got = np.sum(q.y[at] * k.y[at])

@@ -118,9 +118,10 @@ def draw(case: Case, shape: tuple[int, ...], salt: int) -> NDArray[Any]:
     return rng.standard_normal(shape).astype(case.numpy_dtype)
 
 
-def based(base: float) -> dict[str, Any]:
-    """Return the keyword `base` of a function of the reference; the printed one is its default."""
-    return {} if base == BASE else {"base": base}
+def based(case: Case, *names: str) -> dict[str, Any]:
+    """Return keywords of a function of the reference, and the base; the printed one is default."""
+    base = {} if case.frequencies.base == BASE else case.only("base")
+    return case.only(*names) | base
 
 
 def conventions(trial: Trial, case: Case, function: str) -> dict[str, Any]:
@@ -133,10 +134,8 @@ def literal_error(rotation: Rotation, precision: Precision = LITERAL.precision) 
     """Bound what a printed form of R_m x may be off by in float64, (B, S, H, D); 0 in the tail."""
     own = replace(rotation, dtype="float64").allowed(precision, LITERAL.machine)
     pairs = rotation.pairs
-    length = STEPS * pairs.gain * np.hypot(pairs.x1, pairs.x2)
-    steps = from_pairs(
-        length, length, np.zeros_like(rotation.tail), interleaved=rotation.interleaved
-    )
+    length = STEPS * pairs.reach * np.hypot(pairs.x1, pairs.x2)
+    steps = from_pairs(length, length, np.zeros_like(rotation.tail), rotation.by)
     return np.asarray(own + steps)
 
 

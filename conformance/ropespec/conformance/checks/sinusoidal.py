@@ -28,13 +28,14 @@ from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
 from ropespec.reference import sinusoidal
+from ropespec.spec.convention import Frequencies
 
 __all__ = ["embedding"]
 
 
-def embedding(positions: NDArray[np.int64], dim: int, base: float, allowed: Rules) -> Bounded:
+def embedding(positions: NDArray[np.int64], dim: int, of: Frequencies, allowed: Rules) -> Bounded:
     """Bound the embedding, positions.shape + (dim,): sines at even, cosines at odd components."""
-    cos, sin = table(positions, dim, base, allowed)
+    cos, sin = table(positions, dim, of, allowed)
     shape = (*positions.shape, dim)
     value, bound = (np.stack(parts, axis=-1).reshape(shape) for parts in zip(sin, cos, strict=True))
     return Bounded(value, bound)
@@ -43,7 +44,7 @@ def embedding(positions: NDArray[np.int64], dim: int, base: float, allowed: Rule
 def _embed(
     trial: Trial, case: Case, positions: NDArray[np.int64]
 ) -> tuple[NDArray[Any], Call, Finding | None, Rules]:
-    keywords = {"base": case.base}
+    keywords = case.only("base")
     reply = trial.call("sinusoidal_embedding", (positions, case.head_dim), keywords)
     call = Call("sinusoidal_embedding", (positions, case.head_dim), keywords)
     problem = answer(reply, call)
@@ -65,7 +66,7 @@ def value(trial: Trial, case: Case) -> Finding:
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
         return problem
-    return against(got, embedding(positions, case.head_dim, case.base, allowed), call)
+    return against(got, embedding(positions, case.head_dim, case.frequencies, allowed), call)
 
 
 @check(
@@ -81,9 +82,9 @@ def circle(trial: Trial, case: Case) -> Finding:
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
         return problem
-    exact = embedding(positions[:, :1], case.head_dim, case.base, allowed)
+    exact = embedding(positions[:, :1], case.head_dim, case.frequencies, allowed)
     if got.shape != (*positions.shape, case.head_dim):
-        return against(got, embedding(positions, case.head_dim, case.base, allowed), call)
+        return against(got, embedding(positions, case.head_dim, case.frequencies, allowed), call)
     origin = against(got[:, :1], exact, call, message="position 0 is not (0, 1, 0, 1, ...)")
     wide = got.astype(np.float64) ** 2
     squares = wide[..., 0::2] + wide[..., 1::2]
@@ -107,10 +108,10 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
         return problem
-    base = based(case.base)
+    base = based(case)
     literal = reference.sinusoidal_embedding(positions, case.head_dim, **base)
     own, theirs = (
-        embedding(positions, case.head_dim, case.base, limit).allowed
+        embedding(positions, case.head_dim, case.frequencies, limit).allowed
         for limit in (allowed, LITERAL)
     )
     message = "the embedding differs from the literal reference"
@@ -138,12 +139,12 @@ def pairs(trial: Trial, case: Case) -> Finding:
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
         return problem
-    exact = embedding(positions, case.head_dim, case.base, allowed)
+    exact = embedding(positions, case.head_dim, case.frequencies, allowed)
     if got.shape != exact.value.shape:
         return against(got, exact, call)
     wide = got.astype(np.float64)
     angle = np.arctan2(wide[..., 0::2], wide[..., 1::2])
-    theta = oracle.frequencies(case.head_dim, case.base)[None]
+    theta = oracle.frequencies(case.head_dim, case.frequencies)[None]
     # A point that is off by less than a half is off by at most twice that in its angle.
     bound = 2 * np.hypot(exact.allowed[..., 0::2], exact.allowed[..., 1::2])
     message = "components 2i and 2i+1 are not sine and cosine of theta_i at position 1"
@@ -202,9 +203,9 @@ def filled_table(trial: Trial, case: Case) -> Finding:
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
         return problem
-    filled = sinusoidal.positional_encoding_table(positions.size, case.head_dim, **based(case.base))
+    filled = sinusoidal.positional_encoding_table(positions.size, case.head_dim, **based(case))
     own, theirs = (
-        embedding(positions, case.head_dim, case.base, limit).allowed
+        embedding(positions, case.head_dim, case.frequencies, limit).allowed
         for limit in (allowed, LITERAL)
     )
     message = "the embedding is not the table that the code form fills"
@@ -225,7 +226,7 @@ _ROWS = 5000
 )
 def added(trial: Trial, case: Case) -> Finding:
     """x + PE is what PositionalEncoding gives, and a one-hot position times the table is a row."""
-    case = dataclasses.replace(case, base=BASE)
+    case = case.stating(base=BASE)
     # The printed class has 5000 rows unless it is told another number.
     length = _ROWS if case.seed % 3 == 0 else case.seq + 3
     told = {} if length == _ROWS else {"max_len": length}
@@ -235,7 +236,8 @@ def added(trial: Trial, case: Case) -> Finding:
     if problem:
         return problem
     own, theirs = (
-        embedding(rows, case.head_dim, BASE, limit).allowed for limit in (allowed, LITERAL)
+        embedding(rows, case.head_dim, Frequencies(BASE), limit).allowed
+        for limit in (allowed, LITERAL)
     )
     bound = own + theirs
     if table.shape != bound.shape:

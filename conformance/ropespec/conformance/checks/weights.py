@@ -71,7 +71,7 @@ def _model(case: Case, rng: np.random.Generator) -> Model:
         _whole(rng, groups * case.head_dim, WIDTH),
         case.heads,
         groups,
-        case.rotary_dim,
+        case.convention.rotary_dim,
     )
 
 
@@ -216,7 +216,7 @@ def _scores(trial: Trial, case: Case, model: Model, trained: Sides, moved: Sides
         plain.append(before.reshape(shape[1:]).astype(case.numpy_dtype).astype(np.float64))
     q, k = bounds
     got = dot(Bounded(*(part[:, :, None] for part in q)), Bounded(*(part[:, None] for part in k)))
-    keywords: dict[str, Any] = {**based(case.base), "rotary_dim": case.rotary_dim}
+    keywords: dict[str, Any] = based(case, "rotary_dim")
     expected = weights.rotated_scores(
         plain[0], plain[1], positions[0], interleaved=True, **keywords
     )
@@ -262,11 +262,11 @@ def cached(trial: Trial, case: Case) -> Finding:
     """P f_int(k, n) = f_half(P k, n): rotated keys move as weights do, whatever their positions."""
     positions = case.make_positions()
     k = case.make_x(positions)
-    keywords: dict[str, Any] = {"rotary_dim": case.rotary_dim}
+    keywords: dict[str, Any] = case.only("rotary_dim")
     moved = np.ascontiguousarray(weights.keys_to_half(k, **keywords))
     found = beside(trial, case, moved, positions)
     cache = rotation.apply_rotary(
-        k.astype(np.float64), positions, interleaved=True, **based(case.base), **keywords
+        k.astype(np.float64), positions, interleaved=True, **based(case), **keywords
     )
     message = "a rotated key, put in order, is not the key put in order and rotated"
     expected = weights.keys_to_half(np.asarray(cache), **keywords)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ropespec.conformance.cli.certify import certify_command
 from ropespec.conformance.cli.check import check_command
 from ropespec.conformance.cli.compare import compare_command
 from ropespec.conformance.cli.identify import identify_command
@@ -68,6 +69,7 @@ def command(context: click.Context) -> None:
     ropespec check                             are the built-in backends?
     ropespec identify my_rope.py:apply         which convention does it follow?
     ropespec compare my_rope.py:apply numpy    do the two agree?
+    ropespec certify my_rope.py:apply --half   is every position right?
     ropespec spec                              the chapters and clauses
     ropespec spec ROT-6                        one clause, with formula and sources
     """  # noqa: D301  # click reads the character \b as "keep these lines"
@@ -78,6 +80,7 @@ def command(context: click.Context) -> None:
 command.add_command(check_command)
 command.add_command(identify_command)
 command.add_command(compare_command)
+command.add_command(certify_command)
 command.add_command(spec_command)
 command.add_command(zoo_command)
 

@@ -151,7 +151,7 @@ def _check_all(request: _Request, destination: Destination | None) -> int:
 def _judge(target: str, request: _Request) -> Verdict:
     with Progress(console(sys.stderr, NARROW), target) as progress:
         # Loaded after the first line is on the screen, and the checks while the subject is.
-        from ropespec.conformance.opening import open_subject  # noqa: PLC0415  # see above
+        from ropespec.conformance.opening import open_subject
 
         checks = threading.Thread(target=_load_checks)
         checks.start()
@@ -166,14 +166,14 @@ def _judge(target: str, request: _Request) -> Verdict:
 
 def _load_checks() -> None:
     """Import what a run needs beside its subject: Hypothesis alone takes half a second."""
-    from ropespec.conformance import registry, remedy  # noqa: F401, PLC0415  # see above
+    from ropespec.conformance import registry, remedy  # noqa: F401  # see above
 
     registry.all_checks()
 
 
 def _run(session: "Session", request: _Request, progress: Progress) -> Verdict:
-    from ropespec.conformance.remedy import remedied  # noqa: PLC0415  # not before it is wanted
-    from ropespec.conformance.runner import Plan, run  # noqa: PLC0415  # as above
+    from ropespec.conformance.remedy import remedied  # not before it is wanted
+    from ropespec.conformance.runner import Plan, run
 
     gc.freeze()  # as a worker does
     plan = Plan(request.seed, request.full, request.only, request.deadline)
@@ -182,7 +182,7 @@ def _run(session: "Session", request: _Request, progress: Progress) -> Verdict:
 
 
 def _missing(name: str) -> str | None:
-    from ropespec.conformance.builtin import availability  # noqa: PLC0415  # only without a target
+    from ropespec.conformance.builtin import availability  # only without a target
 
     return availability(name)
 
@@ -191,7 +191,7 @@ def _require_waivers(claims: Mapping[str, Any]) -> None:
     """Refuse waivers that name nothing before anything is said to be loading."""
     if WAIVERS not in claims:
         return
-    from ropespec.conformance.waivers import read_waivers  # noqa: PLC0415  # only with waivers
+    from ropespec.conformance.waivers import read_waivers  # only with waivers
 
     try:
         read_waivers(claims[WAIVERS])
@@ -200,7 +200,7 @@ def _require_waivers(claims: Mapping[str, Any]) -> None:
 
 
 def _require_known(only: tuple[str, ...]) -> None:
-    from ropespec.conformance.runner import Plan, select  # noqa: PLC0415  # only with --only
+    from ropespec.conformance.runner import Plan, select  # only with --only
 
     try:
         select(Plan(only=only))

@@ -100,7 +100,7 @@ def compare_command(  # the options are in the help of each
     opened = {"timeout": timeout, "try_axes": try_axes}
     found = _compared(targets, claims, opened, seed)
     # NumPy is loaded by now.
-    from ropespec.conformance.report.comparison import (  # noqa: PLC0415  # see above
+    from ropespec.conformance.report.comparison import (
         comparison_document,
         print_comparison,
     )
@@ -135,7 +135,7 @@ def _compared(
 ) -> "Comparison":
     with Progress(console(sys.stderr, WIDE), " and ".join(targets)):
         # Loaded after the first line is on the screen: Hypothesis alone takes half a second.
-        from ropespec.conformance.compare import compare, open_side  # noqa: PLC0415  # see above
+        from ropespec.conformance.compare import compare, open_side
 
         try:
             with (

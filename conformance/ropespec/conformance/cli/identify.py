@@ -57,7 +57,7 @@ def identify_command(
         found, mistakes, session = _found(target, claims_of(options), timeout, try_axes=try_axes)
     except TargetUnusable as problem:
         raise Unusable(str(problem), problem.remedy) from None
-    from ropespec.conformance.report.identification import (  # noqa: PLC0415  # NumPy is loaded by now
+    from ropespec.conformance.report.identification import (  # NumPy is loaded by now
         headline,
         print_identification,
         print_kept,
@@ -85,15 +85,15 @@ def _found(
     target: str, claims: dict[str, Any], timeout: float, *, try_axes: bool
 ) -> "tuple[Identification, tuple[Diagnosis, ...], Session]":
     """Return what was found, the mistakes, and the session, which is closed."""
-    from ropespec.conformance.diagnosis import diagnose  # noqa: PLC0415  # as above
-    from ropespec.conformance.first_call import require_answer  # noqa: PLC0415  # as above
-    from ropespec.conformance.identify import (  # noqa: PLC0415  # half a second that --help saves
+    from ropespec.conformance.diagnosis import diagnose
+    from ropespec.conformance.first_call import require_answer
+    from ropespec.conformance.identify import (  # half a second that --help saves
         Name,
         Pairing,
         convention,
         identify,
     )
-    from ropespec.conformance.opening import open_guessing  # noqa: PLC0415  # as above
+    from ropespec.conformance.opening import open_guessing
 
     session, guessed = open_guessing(target, claims, timeout, try_axes=try_axes)
     with session:

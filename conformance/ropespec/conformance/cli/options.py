@@ -139,7 +139,7 @@ def claims_of(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in claims.items() if value not in (None, [])}
 
 
-def _claimed(name: str, given: Any) -> Any:  # noqa: ANN401  # as click and Profile have it
+def _claimed(name: str, given: object) -> object:
     """Return what an option claims; None or nothing where it was not given."""
     if CLAIMS[name].of is bool:
         return not CLAIMS[name].default if given else None

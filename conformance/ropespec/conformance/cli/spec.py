@@ -58,7 +58,7 @@ def _found(name: str | None) -> str:
     if name.lower() in (*CHAPTERS, "documents"):
         return chapter_text(name.lower())
     # Only what comes now needs the checks, and NumPy with them.
-    from ropespec.conformance.cli.named import check_text, mistake_text  # noqa: PLC0415  # see above
+    from ropespec.conformance.cli.named import check_text, mistake_text
 
     if text := mistake_text(name):
         return text
@@ -113,7 +113,7 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
 
 def _checks_of(clause_id: str) -> list[str]:
     # Only this needs the checks, and NumPy with them.
-    from ropespec.conformance.registry import all_checks  # noqa: PLC0415  # see above
+    from ropespec.conformance.registry import all_checks
 
     return [f"- `{item.id}`: {item.sentence}" for item in all_checks() if item.clause == clause_id]
 
@@ -161,7 +161,7 @@ def _in_errata(id_: str) -> list[str]:
 
 
 def _unknown(name: str) -> str:
-    from ropespec.conformance.cli.named import known_names  # noqa: PLC0415  # as in `_found`
+    from ropespec.conformance.cli.named import known_names  # as in `_found`
 
     known = [*clauses(), *entries(), *CHAPTERS, "documents"]
     same_case = name.lower() if name.islower() and "-" not in name else name.upper()

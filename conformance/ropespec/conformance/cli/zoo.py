@@ -54,7 +54,7 @@ def zoo_command(
         _list(console(sys.stdout, WIDE), chosen)
         return CONFORMS
     destination = writable(json_file)
-    from ropespec.conformance.zoo.score import score  # noqa: PLC0415  # Hypothesis is slow to load
+    from ropespec.conformance.zoo.score import score  # Hypothesis is slow to load
 
     reasons = {entry.name: entry.profile.framework.unavailable() for entry in chosen}
     for name, reason in reasons.items():
@@ -68,10 +68,10 @@ def zoo_command(
 
 
 def _chosen(only: tuple[str, ...]) -> "tuple[Wrong | Right, ...]":
-    from ropespec.conformance.subject.target import (  # noqa: PLC0415  # as below
+    from ropespec.conformance.subject.target import (  # as below
         did_you_mean,
     )
-    from ropespec.conformance.zoo import zoo  # noqa: PLC0415  # NumPy is slow to load
+    from ropespec.conformance.zoo import zoo  # NumPy is slow to load
 
     entries = {entry.name: entry for entry in zoo()}
     for name in only:
@@ -97,8 +97,8 @@ def _table(*columns: str) -> Table:
 
 
 def _list(screen: Console, entries: "tuple[Wrong | Right, ...]") -> None:
-    from ropespec.conformance.zoo import Wrong  # noqa: PLC0415  # NumPy is slow to load
-    from ropespec.conformance.zoo.not_shown import NOT_SHOWN  # noqa: PLC0415  # as above
+    from ropespec.conformance.zoo import Wrong  # NumPy is slow to load
+    from ropespec.conformance.zoo.not_shown import NOT_SHOWN
 
     for title, kind in (("Wrong", True), ("Right", False)):
         table = _table("name", "id", title)

@@ -9,6 +9,7 @@ from ropespec.conformance.compare.both import Both
 from ropespec.conformance.compare.measure import Held
 from ropespec.conformance.judge.rotation import error_ratios
 from ropespec.conformance.judge.values import make_values
+from ropespec.spec.convention import Convention
 
 __all__ = ["Drift", "logit_drift"]
 
@@ -71,9 +72,7 @@ def logit_drift(
             dtype,
             2 * seed + which,
             positions=positions,
-            interleaved=keywords["interleaved"],
-            base=keywords["base"],
-            rotary_dim=keywords["rotary_dim"] or head_dim,
+            by=Convention.of(**keywords),
         )
 
     queries = both.ask(setting, {}, drawn(0), np.full_like(positions, limit)).answers[0].y

@@ -17,6 +17,7 @@ from ropespec.conformance.subject.errors import (
     SubjectRaised,
     SubjectTimeout,
 )
+from ropespec.spec.convention import Convention
 
 __all__ = ["Answer", "Sample", "answer", "drawn_cases", "inputs_of", "sweep_x"]
 
@@ -91,9 +92,7 @@ def drawn_cases(terms: Terms, setting: Setting, dtype: str, seed: int) -> Iterat
             seq=seq,
             heads=heads,
             head_dim=dims[which],
-            rotary_dim=keywords["rotary_dim"],
-            interleaved=keywords["interleaved"],
-            base=keywords["base"],
+            convention=Convention.of(**keywords),
             dtype=dtype,
             positions="arange" if skipped or uneven else kind,
             start=max(min(start, limit - seq), 0),
@@ -123,9 +122,7 @@ def sweep_x(
             dtype,
             seed,
             positions=positions,
-            interleaved=keywords["interleaved"],
-            base=keywords["base"],
-            rotary_dim=keywords["rotary_dim"] or dim,
+            by=Convention.of(**keywords),
         )
         for kind in ("normal", "null")
     ]

@@ -11,6 +11,7 @@ from ropespec.conformance.identify import Block, Identification, Name, Pairing
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.budget import Machine, Pairs, budget
 from ropespec.conformance.judge.precision import Precision
+from ropespec.spec.convention import Frequencies
 
 __all__ = ["Exact", "Turn", "turn_of"]
 
@@ -112,16 +113,14 @@ class Turn:
         inputs, outputs = self.inputs(dim), self.outputs(dim)
         count = len(inputs)
         ladder = dim if self.of_head else 2 * count
-        where = positions + self.offset
-        cos, sin = (
-            part[..., :count] for part in oracle.cos_sin(where[..., None], ladder, self.base)
-        )
+        where, of = positions + self.offset, Frequencies(self.base)
+        cos, sin = (part[..., :count] for part in oracle.cos_sin(where[..., None], ladder, of))
         if self.clockwise:
             sin = -sin
         exact = x.astype(np.float64)
         x1, x2 = exact[..., inputs[:, 0]], exact[..., inputs[:, 1]]
         magnitude = np.abs(where.astype(np.float64))[..., None, None]
-        theta = oracle.frequencies(ladder, self.base)[:count]
+        theta = oracle.frequencies(ladder, of)[:count]
         y, length = exact.copy(), np.abs(exact)
         with np.errstate(invalid="ignore"):
             y[..., outputs[:, 0]] = x1 * cos - x2 * sin

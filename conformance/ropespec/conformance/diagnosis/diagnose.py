@@ -19,8 +19,10 @@ from ropespec.conformance.diagnosis.unexplained import share, unexplained, where
 from ropespec.conformance.mistakes.chain import RIGHT, Chain
 from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.turning import BACKWARD
+from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult, Diagnosis, Status
 from ropespec.conformance.subject.session import Session
+from ropespec.spec.convention import Convention
 
 __all__ = ["diagnose"]
 
@@ -70,7 +72,7 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
         return
     asker = Asker(session)
     maker = Maker(session.profile, session.offers["apply_rotary"].keywords)
-    outcome, right = _examined(asker, maker, RIGHT, _failing(results))
+    outcome, right = _examined(asker, maker, RIGHT, _failing(results, maker.profile))
     told = list(_of(outcome, right))
     told += conduct(asker, outcome.answers)
     lost = any(one.fault in ("crash", "timeout", "raises") for one in outcome.answers)
@@ -146,7 +148,7 @@ def _of(outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     yield unexplained(outcome)
 
 
-def _failing(results: Sequence[CheckResult]) -> list[Given]:
+def _failing(results: Sequence[CheckResult], profile: Profile) -> list[Given]:
     """Return the calls on which checks failed."""
     made = list[Given]()
     for result in results:
@@ -155,22 +157,20 @@ def _failing(results: Sequence[CheckResult]) -> list[Given]:
             continue
         if not result.clause.startswith(("ROT", "FREQ", "REL", "ERR", "JDG", "PAR")):
             continue
-        given = _given_of(shown.case)
+        given = _given_of(shown.case, profile.convention)
         if given is not None and 0 < given.x.size <= _LARGEST:
             made.append(given)
     return made
 
 
-def _given_of(case: dict[str, Any]) -> Given | None:
+def _given_of(case: dict[str, Any], like: Convention) -> Given | None:
     try:
-        drawn = Case(**case)
+        drawn = Case.read(case, like)
         positions = drawn.make_positions()
         x = drawn.make_x(positions)
-    except (TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return None
-    return Given(
-        x, positions, drawn.interleaved, drawn.base, drawn.rotary_dim, strided=drawn.strided
-    )
+    return Given(x, positions, **drawn.keywords, strided=drawn.strided)
 
 
 def _gradient(session: Session, maker: Maker) -> Iterator[Diagnosis]:

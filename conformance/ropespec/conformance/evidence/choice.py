@@ -186,7 +186,7 @@ class _Chooser:
             return None
         assert asked.y is not None
         x, positions = asked.arrays
-        exact = Rotation.of(x, positions, **self.setting.conventions(asked))
+        exact = Rotation.of(x, positions, self.setting.convention(asked))
         return self._beyond(asked, asked.y, exact, "y")
 
     def _beyond(self, asked: Asked, got: NDArray[Any], exact: Rotation, name: str) -> _Off | None:
@@ -239,9 +239,8 @@ class _Chooser:
         for asked in self.tape:
             if asked.do != "vjp" or asked.y is None or asked.function != "apply_rotary":
                 continue
-            stated = self.setting.conventions(asked)
             (cotangent,) = asked.extra
-            exact = Rotation.of(cotangent, -asked.arrays[1], **stated)
+            exact = Rotation.of(cotangent, -asked.arrays[1], self.setting.convention(asked))
             off = self._beyond(asked, asked.y, exact, "gradient")
             if off is None:
                 continue

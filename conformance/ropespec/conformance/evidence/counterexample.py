@@ -18,6 +18,7 @@ from ropespec.conformance.subject.session import (
     TargetUnusable,
 )
 from ropespec.conformance.trial import Trial, Unfit
+from ropespec.spec.scaling import Scaling
 
 __all__ = ["counterexample"]
 
@@ -142,6 +143,8 @@ def _names(asked: Asked, number: int, count: int) -> tuple[str, ...]:
 
 
 def _value(value: Any) -> Any:  # noqa: ANN401  # an array, or a plain value
+    if isinstance(value, Scaling):
+        return repr(value)
     if not isinstance(value, np.ndarray):
         return value
     if 0 < value.size <= LISTED:

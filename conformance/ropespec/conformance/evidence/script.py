@@ -23,6 +23,7 @@ from ropespec.conformance.frameworks import Framework
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.layout import to_subject
+from ropespec.spec.convention import Convention, Pairing
 
 __all__ = [
     "Setting",
@@ -79,11 +80,9 @@ class Setting:
             words = [*self.binding.words(*words[:2]), *words[2:]]
         return f"{function}({', '.join(words)})"
 
-    def conventions(self, asked: Asked) -> dict[str, Any]:
-        """Return interleaved, base and rotary_dim as they are expected of a call."""
-        claimed = self.profile
-        own = {"interleaved": claimed.layouts[0], "base": claimed.base}
-        return {**own, "rotary_dim": claimed.rotary_dim, **asked.stated}
+    def convention(self, asked: Asked) -> Convention:
+        """Return the convention that is expected of a call."""
+        return self.profile.convention.stating(**asked.stated)
 
 
 def rotation_script(
@@ -372,12 +371,12 @@ def _keywords(keywords: Mapping[str, Any]) -> list[str]:
 def _formula(setting: Setting, asked: Asked, names: tuple[str, str] = ("x", "positions")) -> Lines:
     """Write the rotation by its formula, in float64; beyond 2^20 the angles are long doubles."""
     x, positions = asked.arrays
-    stated = setting.conventions(asked)
-    dim = stated["rotary_dim"] or x.shape[-1]
-    base, width = f"{float(stated['base'])!r}", f"{dim}"
+    by = setting.convention(asked)
+    dim = by.dim(x.shape[-1])
+    base, width = f"{float(by.frequencies.base)!r}", f"{dim}"
     if positions.size > 0 and max(-int(positions.min()), int(positions.max())) > FLOAT64_POSITION:
         base, width = f"np.longdouble({base})", f"np.longdouble({dim})"
-    if stated["interleaved"]:
+    if by.pairing is Pairing.INTERLEAVED:
         pair = f"np.s_[..., 0:{dim}:2], np.s_[..., 1:{dim}:2]"
     else:
         pair = f"np.s_[..., :{dim // 2}], np.s_[..., {dim // 2}:{dim}]"

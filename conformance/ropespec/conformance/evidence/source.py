@@ -3,7 +3,7 @@
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from ropespec.conformance.evidence.literal import array_source, holds_bfloat16
 from ropespec.conformance.frameworks import ARRAYS, BUILTIN
 from ropespec.conformance.profile import Profile
+from ropespec.spec.scaling import Scaling
 
 __all__ = ["ORDERS", "Argument", "argument", "imports", "passed", "subject_source"]
 
@@ -29,13 +30,15 @@ Argument = tuple[list[str], str]
 """The lines before a call, and the expression that stands in it."""
 
 
-def imports(target: str, profile: Profile, arrays: Iterable[Any]) -> list[str]:
+def imports(target: str, profile: Profile, arrays: Collection[Any]) -> list[str]:
     """Write the imports of a script that hands these arrays to a subject."""
     held = [array for array in arrays if isinstance(array, np.ndarray)]
     lines = [] if target in BUILTIN else [f"import {'runpy, ' if _by_path(target) else ''}sys"]
     half = any(map(holds_bfloat16, held))
     wide = any(one.dtype.name in ("float64", "complex128") for one in held)
     more = profile.framework.imports(half=half, wide=wide, device=profile.device)
+    schemes = sorted({type(one).__name__ for one in arrays if isinstance(one, Scaling)})
+    more += [f"from ropespec.spec.scaling import {name}" for name in schemes]
     return [*lines, "import numpy as np", *more]
 
 

@@ -12,6 +12,7 @@ from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.precision import ladder
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.judge.values import make_values
+from ropespec.spec.convention import Convention
 
 __all__ = ["arithmetic", "precision_classes", "stored_twice"]
 
@@ -39,6 +40,7 @@ def precision_classes(
     """
     channels = model.channels
     interleaved = channels.pairing is Pairing.INTERLEAVED
+    by = Convention.of(interleaved=interleaved, base=base, rotary_dim=channels.rotary_dim)
     rng = np.random.default_rng(43)
     far = np.exp(rng.uniform(np.log(2), np.log(max(limit, 3)), (2, 8))).astype(np.int64)
     shared = probe.manner.shared or probe.manner.axes == "shd"
@@ -57,16 +59,12 @@ def precision_classes(
                 dtype,
                 k,
                 positions=positions,
-                interleaved=interleaved,
-                base=base,
-                rotary_dim=channels.rotary_dim,
+                by=by,
             )
             y = probe.rotate(x, positions, dtype=dtype).y
             if y is None:
                 break  # what it is worth in this dtype cannot be said
-            exact = Rotation.of(
-                x, positions, interleaved=interleaved, base=base, rotary_dim=channels.rotary_dim
-            )
+            exact = Rotation.of(x, positions, by)
             standing = [c for c in standing if (exact.ratios(y, c, machine) <= 1.0).all()]
         else:
             found.append((dtype, standing[0].name if standing else "none"))

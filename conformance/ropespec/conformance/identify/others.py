@@ -17,6 +17,7 @@ from ropespec.conformance.subject.session import (
     SubjectError,
     SubjectTimeout,
 )
+from ropespec.spec.convention import Convention
 
 __all__ = ["answered", "find_others"]
 
@@ -256,9 +257,10 @@ def _turn(x: Float, positions: Float, base: float, *, interleaved: bool) -> Floa
     """Rotate x (B, S, H, D) by positions (B, S)."""
     dim = x.shape[-1]
     angle = positions[..., None, None] * _theta(base, dim)
-    a, b = pairs_of(x, dim, interleaved=interleaved)
+    by = Convention.of(interleaved=interleaved)
+    a, b = pairs_of(x, by)
     c, s = np.cos(angle), np.sin(angle)
-    return from_pairs(a * c - b * s, b * c + a * s, x[..., dim:], interleaved=interleaved)
+    return from_pairs(a * c - b * s, b * c + a * s, x[..., dim:], by)
 
 
 def _projection(session: Session, name: str, base: float, draw: int) -> str:

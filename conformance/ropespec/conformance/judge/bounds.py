@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ropespec.conformance.judge import angles, oracle
 from ropespec.conformance.judge.budget import Machine, angle_error, table_error
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision, arithmetic_dtype
-from ropespec.conformance.judge.rotation import Rotation, from_pairs, pairs_of
+from ropespec.conformance.judge.rotation import Rotation, from_pairs, pairs_of, rest_of
+from ropespec.spec.convention import Convention, Frequencies
 
 __all__ = [
     "Bounded",
@@ -83,8 +84,12 @@ class Rules(NamedTuple):
     @property
     def table_error(self) -> tuple[float, float]:
         """Relative and absolute error of an entry of a table that is returned in `dtype`."""
+        return self.scaled_error(1.0)
+
+    def scaled_error(self, gain: float) -> tuple[float, float]:
+        """Return those of a table that is multiplied by a gain."""
         stores = {self.precision.table or self.dtype, self.dtype}
-        return table_error(self.precision, self.dtype, stores, self.machine)
+        return table_error(self.precision, self.dtype, stores, self.machine, gain)
 
     @property
     def floor(self) -> float:
@@ -112,21 +117,29 @@ def stored(exact: Bounded, rules: Rules) -> Bounded:
 
 
 def table(
-    positions: NDArray[np.int64], dim: int, base: float, rules: Rules
+    positions: NDArray[np.int64], dim: int, of: Frequencies, rules: Rules
 ) -> tuple[Bounded, Bounded]:
-    """Bound cos and sin of m theta_i, of shape positions.shape + (dim/2,).
+    """Bound cos and sin of m theta_i times their gain A, of shape positions.shape + (dim/2,).
 
-    An angle that is off by D moves cos by at most min(D abs(sin) + D^2 / 2, 2 sin(D/2)): a Taylor
-    step, or the chord of the circle. The entry adds its relative and absolute error.
+    An angle that is off by D moves A cos by at most min(D abs(A sin) + A D^2 / 2, 2 A sin(D/2)): a
+    Taylor step, or the chord of the circle. The entry adds its relative and absolute error.
     """
-    cos, sin = angles.cos_sin(positions, dim, base)
-    off = _off(positions, dim, base, rules)
-    chord = 2 * np.sin(np.minimum(off, np.pi) / 2)
-    relative, absolute = rules.table_error
-    constant = absolute + oracle.ORACLE_ERROR + rules.floor
+    return _table(positions, dim, of, rules, gain=float(of.gain))
+
+
+def _table(
+    positions: NDArray[np.int64], dim: int, of: Frequencies, rules: Rules, *, gain: float
+) -> tuple[Bounded, Bounded]:
+    cos, sin = (gain * part for part in angles.cos_sin(positions, dim, of))
+    off = _off(positions[..., None], dim, of, rules)
+    chord = 2 * gain * np.sin(np.minimum(off, np.pi) / 2)
+    relative, absolute = rules.scaled_error(gain)
+    if gain != 1.0:
+        relative += 2 * _U64  # the judge's own: the gain, and its products
+    constant = absolute + gain * oracle.ORACLE_ERROR + rules.floor
 
     def one(own: Float, other: Float) -> Bounded:
-        moved = np.minimum(off * np.abs(other) + off**2 / 2, chord)
+        moved = np.minimum(off * np.abs(other) + gain * off**2 / 2, chord)
         return Bounded(own, moved + relative * (np.abs(own) + moved) + constant)
 
     return one(cos, sin), one(sin, cos)
@@ -156,41 +169,39 @@ def dot(first: Bounded, second: Bounded) -> Bounded:
     return Bounded(value, carried + 2 * gamma((a.shape[-1] + 8) * _U64) * size)
 
 
-def score(  # two vectors, an offset and their conventions
+def score(
     q: NDArray[Any],
     k: NDArray[Any],
     offset: NDArray[np.int64],
     rules: Rules,
-    *,
-    interleaved: bool,
-    base: float,
-    rotary_dim: int | None = None,
+    by: Convention,
 ) -> Bounded:
     """Bound q^T R_offset k, a relative score of shape (...), computed in any of its forms.
 
-    A pair contributes p = inner cos + cross sin, inner = q1 k1 + q2 k2, cross = q2 k1 - q1 k2.
-    An angle off by D moves p by min(D abs(dp/da) + D^2 / 2, 2 sin(D/2)) r, r the product of the two
-    lengths. All other roundings are relative to the four products: size = abs(q1 k1) + ... . They
-    are those of the table, of two products and a sum in pairs, of a rotated vector that is stored,
-    and of the sum over d components. A component of the tail adds its plain product.
+    A pair contributes p = inner cos + cross sin, inner = q1 k1 + q2 k2, cross = q2 k1 - q1 k2,
+    times the gains of both vectors. An angle off by D moves p by min(D abs(dp/da) + D^2 / 2, 2
+    sin(D/2)) r, r the product of the two lengths. All other roundings are relative to the four
+    products: size = abs(q1 k1) + ... . They are those of the table, of two products and a sum in
+    pairs, of a rotated vector that is stored, and of the sum over d components. A component of the
+    tail adds its plain product.
     """
     width = q.shape[-1]
-    dim = width if rotary_dim is None else rotary_dim
-    cos, sin = angles.cos_sin(offset, dim, base)
-    off = _off(offset, dim, base, rules)
-    q1, q2 = pairs_of(q.astype(np.float64), dim, interleaved=interleaved)
-    k1, k2 = pairs_of(k.astype(np.float64), dim, interleaved=interleaved)
+    dim, gain = by.dim(width), float(by.frequencies.gain)
+    cos, sin = angles.rotating(offset, dim, by)
+    off = _off(angles.followed(offset, by), dim, by.frequencies, rules)
+    q1, q2 = (gain * part for part in pairs_of(q.astype(np.float64), by))
+    k1, k2 = pairs_of(k.astype(np.float64), by)
     inner, cross = q1 * k1 + q2 * k2, q2 * k1 - q1 * k2
-    size = np.abs(q1 * k1) + np.abs(q2 * k2) + np.abs(q2 * k1) + np.abs(q1 * k2)
-    radius = np.hypot(q1, q2) * np.hypot(k1, k2)
+    size = gain * (np.abs(q1 * k1) + np.abs(q2 * k2) + np.abs(q2 * k1) + np.abs(q1 * k2))
+    radius = gain * np.hypot(q1, q2) * np.hypot(k1, k2)
     slope = np.abs(cross * cos - inner * sin)
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2)
     moved = np.minimum(off * slope + off**2 / 2 * radius, chord * radius)
-    relative, absolute = rules.table_error
+    relative, absolute = rules.scaled_error(gain)
     steps = relative + 4 * rules.step_unit + rules.unit + (width + 2) * rules.sum_unit
     own = gamma((width + 8) * _U64) + 2 * oracle.ORACLE_ERROR
     lost = moved * (1 + gamma(steps)) + (gamma(steps) + absolute + own) * size
-    tail = q[..., dim:].astype(np.float64) * k[..., dim:].astype(np.float64)
+    tail = rest_of(q, by).astype(np.float64) * rest_of(k, by).astype(np.float64)
     value = np.sum(inner * cos + cross * sin, axis=-1) + np.sum(tail, axis=-1)
     plain = (gamma(steps) + own) * np.sum(np.abs(tail), axis=-1)
     return stored(Bounded(value, np.sum(lost, axis=-1) + plain), rules)
@@ -209,15 +220,12 @@ def project(x: NDArray[Any], weight: NDArray[Any], rules: Rules) -> Bounded:
     return stored(Bounded(value, lost * size), rules)
 
 
-def project_rotated(  # a projection, a position and their conventions
+def project_rotated(
     x: NDArray[Any],
     positions: NDArray[np.int64],
     weight: NDArray[Any],
     rules: Rules,
-    *,
-    interleaved: bool,
-    base: float,
-    rotary_dim: int | None = None,
+    by: Convention,
 ) -> Bounded:
     """Bound R_m W x for x (B, S, d_in), positions (B, S) and weight (H, D, d_in).
 
@@ -226,20 +234,17 @@ def project_rotated(  # a projection, a position and their conventions
     tail is off by what the projection lost, and by one more store.
     """
     plain = project(x, weight, rules)
-    dim = weight.shape[-2] if rotary_dim is None else rotary_dim
-    exact = Rotation.of(
-        plain.value, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
-    )
-    exact = replace(exact, dtype=rules.dtype)
-    first, second = pairs_of(plain.allowed, dim, interleaved=interleaved)
-    length = np.hypot(first, second)
-    off = _off(positions, dim, base, rules)[..., None, :]
-    relative, absolute = rules.table_error
+    dim, gain = by.dim(weight.shape[-2]), float(by.frequencies.gain)
+    exact = replace(Rotation.of(plain.value, positions, by), dtype=rules.dtype)
+    first, second = pairs_of(plain.allowed, by)
+    length = gain * np.hypot(first, second)
+    off = _off(angles.followed(positions, by), dim, by.frequencies, rules)[..., None, :]
+    relative, absolute = rules.scaled_error(gain)
     again = np.minimum(off, 2.0) + relative + 2 * absolute + gamma(4 * rules.step_unit) + rules.unit
     carried = length * (1 + again)
-    tail = stored(Bounded(*(part[..., dim:] for part in plain)), rules).allowed
+    tail = stored(Bounded(*(rest_of(part, by) for part in plain)), rules).allowed
     allowed = exact.allowed(rules.precision, rules.machine)
-    return Bounded(exact.y, allowed + from_pairs(carried, carried, tail, interleaved=interleaved))
+    return Bounded(exact.y, allowed + from_pairs(carried, carried, tail, by))
 
 
 def softmax(scores: Bounded, mask: NDArray[np.bool_], rules: Rules) -> Bounded:
@@ -276,14 +281,14 @@ def weighted_sum(weights: Bounded, v: NDArray[Any], rules: Rules) -> Bounded:
     return stored(Bounded(weights.value @ values, lost), rules)
 
 
-def decay(offsets: NDArray[np.int64], dim: int, base: float, rules: Rules) -> Bounded:
+def decay(offsets: NDArray[np.int64], dim: int, of: Frequencies, rules: Rules) -> Bounded:
     """Bound B, the mean over j of abs(S_j), where S_j sums e^{i offset theta_i} over i < j.
 
     The points are off by their table's bounds, and a partial sum by all of its points' together;
     a sum of j terms rounds j-1 times relative to the sum of their sizes, whatever its order; a
     length costs three roundings, and the mean of n lengths n+1.
     """
-    cos, sin = table(offsets, dim, base, rules)
+    cos, sin = _table(offsets, dim, of, rules, gain=1.0)
     each = np.cumsum(np.hypot(cos.allowed, sin.allowed), axis=-1)
     unit = max(rules.unit, rules.sum_unit) + _U64
     lengths = np.hypot(np.cumsum(cos.value, axis=-1), np.cumsum(sin.value, axis=-1))
@@ -295,12 +300,12 @@ def decay(offsets: NDArray[np.int64], dim: int, base: float, rules: Rules) -> Bo
     return stored(Bounded(value, mean + gamma((count + 1) * unit) * (value + mean)), rules)
 
 
-def _off(positions: NDArray[np.int64], dim: int, base: float, rules: Rules) -> Float:
-    """Bound the error of the angles m theta_i, in radians: positions.shape + (dim/2,)."""
+def _off(positions: NDArray[np.int64], dim: int, of: Frequencies, rules: Rules) -> Float:
+    """Bound the error of the angles m theta_i, in radians; positions broadcast to (..., dim/2)."""
     return angle_error(
         rules.precision.angle,
-        np.abs(positions.astype(np.float64))[..., None],
-        oracle.frequencies(dim, base),
+        np.abs(positions.astype(np.float64)),
+        oracle.frequencies(dim, of),
         arithmetic=arithmetic_dtype(rules.dtype),
         machine=rules.machine,
     )

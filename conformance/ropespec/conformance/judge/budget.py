@@ -81,7 +81,8 @@ class Pairs(NamedTuple):
     sin: Float
     position: Float
     theta: Float
-    gain: float = 1.0  # what cos and sin are multiplied by: the attention factor A
+    gain: float = 1.0  # what cos and sin were multiplied by: the attention factor A
+    reach: float = 1.0  # the radius of their circle: A, or what bounds tables that are given
 
 
 class Budget(NamedTuple):
@@ -122,7 +123,8 @@ def angle_error(
     a = position * theta
     if kind == "exact":
         return np.zeros_like(a)
-    exponent = -np.log(theta)  # what a rounded exponent or logarithm of the base is multiplied by
+    # What a rounded exponent or logarithm of the base is multiplied by.
+    exponent = -np.log(np.where((theta > 0.0) & (theta < 1.0), theta, 1.0))
     if kind == "float64":
         # 2^-64 of a turn is the grid of a 64-bit phase; an angle reduced below half a turn is
         # rounded once where cos and sin are taken in float32.
@@ -181,14 +183,14 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     arithmetic = precision.arithmetic or working
     unit = UNIT_ROUNDOFF[arithmetic]
     stores = {precision.table or arithmetic}
-    relative, absolute = table_error(precision, working, stores, machine)
+    relative, absolute = table_error(precision, working, stores, machine, pairs.gain)
     off = angle_error(
         precision.angle, pairs.position, pairs.theta, arithmetic=working, machine=machine
     )
     c, s = np.abs(pairs.cos), np.abs(pairs.sin)
     first, second = np.abs(pairs.x1), np.abs(pairs.x2)
     size = first + second
-    radius = pairs.gain * np.hypot(first, second)
+    radius = pairs.reach * np.hypot(first, second)
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2) * radius
     curve = 0.5 * off**2
     # Both members of the pairs at once, one after the other: a case is small, and calls are dear.
@@ -196,7 +198,7 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     other, crossed = own[::-1], direct[::-1]
 
     angle = np.minimum(off * other + curve * radius, chord)
-    products = np.minimum(radius, direct + off * crossed + pairs.gain * curve * size)
+    products = np.minimum(radius, direct + off * crossed + pairs.reach * curve * size)
     table = relative * products + absolute * size
     lost = angle + table
     rounded = unit * (1 + unit) * ((1 + relative) * products + absolute * size)
@@ -205,6 +207,8 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
         rounded = rounded + unit * products
     # The judge's own roundings: products and sum in float64, cos and sin of the oracle.
     rounded = rounded + (ORACLE_ERROR * size + 2 * _U64 * (direct + own))
+    if pairs.gain != 1.0:  # which was rounded too, and so were its products
+        rounded = rounded + (pairs.gain * ORACLE_ERROR * size + 2 * _U64 * direct)
     store = np.zeros_like(own)
     if dtype != arithmetic:
         store = UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
@@ -221,25 +225,26 @@ def _sizes(first: Float, second: Float, c: Float, s: Float) -> tuple[Float, Floa
     return first * c + second * s, first * s + second * c
 
 
-def rounding(radius: Float, precision: Precision, dtype: str, machine: Machine) -> Float:
+def rounding(
+    radius: Float, precision: Precision, dtype: str, machine: Machine, *, gain: float = 1.0
+) -> Float:
     """Bound what table, arithmetic and store may add to a pair of length `radius`, at any angle.
 
     Parameters
     ----------
     radius : ndarray
         hypot(x1, x2).
-    precision : Precision
-        The class that is claimed or tried.
-    dtype : str
-        dtype of x and of the result.
-    machine : Machine
-        Constants of the mathematical library.
+    precision, dtype, machine
+        As in `budget`.
+    gain : float
+        What cos and sin are multiplied by.
     """
+    radius = gain * radius
     working = arithmetic_dtype(dtype)
     arithmetic = precision.arithmetic or working
     unit = UNIT_ROUNDOFF[arithmetic]
     stores = {precision.table or arithmetic}
-    relative, absolute = table_error(precision, working, stores, machine)
+    relative, absolute = table_error(precision, working, stores, machine, gain)
     table = (relative + 2 * absolute) * radius
     lost = unit * (1 + unit) * (radius + table) + unit * (radius + table)
     if UNIT_ROUNDOFF[dtype] < unit:
@@ -251,13 +256,13 @@ def rounding(radius: Float, precision: Precision, dtype: str, machine: Machine) 
 
 
 def table_error(
-    precision: Precision, working: str, stores: AbstractSet[str], machine: Machine
+    precision: Precision, working: str, stores: AbstractSet[str], machine: Machine, gain: float = 1
 ) -> tuple[float, float]:
     """Return the relative and the absolute error of an entry of a cos or sin table.
 
     A library function costs `Machine.trigonometry` units of float32, or 3 of float64; a store in
     half precision one more unit, and in float16 half of its smallest number as well; the fast
-    functions of a GPU cost 2^-21.
+    functions of a GPU cost 2^-21. An attention factor is rounded, and so is its product with them.
 
     Parameters
     ----------
@@ -269,16 +274,20 @@ def table_error(
         dtypes in which the entry is stored.
     machine : Machine
         Constants of the mathematical library.
+    gain : float
+        The attention factor.
     """
     if precision.table == "exact":
         return 0.0, 0.0
     exact = working == "float64" and precision.table is None
     relative = 3 * _U64 if exact else machine.trigonometry * _U32
+    if gain != 1.0:
+        relative += 2 * UNIT_ROUNDOFF[working]
     absolute = 2.0**-21 if precision.angle == "fast" else 0.0
     for name in sorted(stores & {"float16", "bfloat16"}):
         relative += UNIT_ROUNDOFF[name] * (1 + relative)
         absolute += 2.0**-25 if name == "float16" else 0.0
-    return relative, absolute
+    return relative, max(gain, 1.0) * absolute
 
 
 def _floor(dtype: str, arithmetic: str, machine: Machine) -> float:

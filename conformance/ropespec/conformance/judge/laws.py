@@ -9,33 +9,30 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.judge.budget import Machine, rounding
 from ropespec.conformance.judge.precision import Precision
-from ropespec.conformance.judge.rotation import from_pairs, pairs_of
+from ropespec.conformance.judge.rotation import from_pairs, pairs_of, rest_of
+from ropespec.spec.convention import Convention
 
 __all__ = ["pair_lengths", "rounding_allowed"]
 
 Float = NDArray[np.float64]
 
 
-def pair_lengths(x: NDArray[np.floating], rotary_dim: int, *, interleaved: bool) -> Float:
+def pair_lengths(x: NDArray[np.floating], by: Convention) -> Float:
     """Length of each pair, in float64: hypot(x1, x2)."""
-    first, second = pairs_of(x.astype(np.float64), rotary_dim, interleaved=interleaved)
+    first, second = pairs_of(x.astype(np.float64), by)
     return np.asarray(np.hypot(first, second))
 
 
 def rounding_allowed(
-    x: NDArray[np.floating],
-    rotary_dim: int,
-    precision: Precision,
-    machine: Machine,
-    *,
-    interleaved: bool,
+    x: NDArray[np.floating], by: Convention, precision: Precision, machine: Machine
 ) -> Float:
     """Bound the error of R x that is not the angle's, for every component of x.
 
-    Whatever the angle, abs(x1 C) + abs(x2 S) is at most the length r of the pair, which replaces
-    it in the budget's terms for table, arithmetic and store. The tail is not touched.
+    Whatever the angle, abs(x1 C) + abs(x2 S) is at most the length r of the pair, times the gain,
+    which replaces it in the budget's terms for table, arithmetic and store. The tail is not
+    touched.
     """
     exact = x.astype(np.float64)
-    first, second = pairs_of(exact, rotary_dim, interleaved=interleaved)
-    bound = rounding(np.hypot(first, second), precision, x.dtype.name, machine)
-    return from_pairs(bound, bound, np.zeros_like(exact[..., rotary_dim:]), interleaved=interleaved)
+    radius, gain = np.hypot(*pairs_of(exact, by)), float(by.frequencies.gain)
+    bound = rounding(radius, precision, x.dtype.name, machine, gain=gain)
+    return from_pairs(bound, bound, np.zeros_like(rest_of(exact, by)), by)

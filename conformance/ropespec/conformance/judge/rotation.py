@@ -9,29 +9,34 @@ from numpy.typing import NDArray
 from ropespec.conformance.judge import angles, oracle
 from ropespec.conformance.judge.budget import Budget, Machine, Pairs, budget
 from ropespec.conformance.judge.precision import Precision
+from ropespec.spec.convention import Convention, Pairing
 
-__all__ = ["Rotation", "error_ratios", "from_pairs", "pairs_of"]
+__all__ = ["Rotation", "error_ratios", "from_pairs", "pairs_of", "rest_of"]
 
 Float = NDArray[np.float64]
 
 
-def pairs_of(x: NDArray[Any], rotary_dim: int, *, interleaved: bool) -> tuple[Any, Any]:
-    """Split the first `rotary_dim` components into the two members of each pair (views)."""
-    if interleaved:
-        return x[..., 0:rotary_dim:2], x[..., 1:rotary_dim:2]
-    return x[..., : rotary_dim // 2], x[..., rotary_dim // 2 : rotary_dim]
+def pairs_of(x: NDArray[Any], by: Convention) -> tuple[Any, Any]:
+    """Split the components that rotate into the two members of each pair (views)."""
+    first, second, _ = by.places(x.shape[-1])
+    return x[..., first], x[..., second]
+
+
+def rest_of(x: NDArray[Any], by: Convention) -> NDArray[Any]:
+    """Return the components that do not rotate (a view)."""
+    return x[..., by.places(x.shape[-1])[2]]
 
 
 def from_pairs(
-    first: NDArray[Any], second: NDArray[Any], tail: NDArray[Any], *, interleaved: bool
+    first: NDArray[Any], second: NDArray[Any], rest: NDArray[Any], by: Convention
 ) -> NDArray[Any]:
-    """Put the members of the pairs and the tail back into the components of x."""
-    if interleaved:
-        *lead, pairs = first.shape
-        turned = np.stack([first, second], axis=-1).reshape(*lead, 2 * pairs)
-    else:
-        turned = np.concatenate([first, second], axis=-1)
-    return np.concatenate([turned, tail], axis=-1)
+    """Put the members of the pairs and the rest back into the components of x."""
+    *lead, pairs = first.shape
+    width = 2 * pairs + rest.shape[-1]
+    x = np.empty((*lead, width), np.result_type(first, second, rest))
+    for place, part in zip(by.places(width), (first, second, rest), strict=True):
+        x[..., place] = part
+    return x
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,8 @@ class Rotation:
         The pairs it was made from.
     tail : ndarray of float64
         The components that pass through.
-    interleaved : bool
-        The layout.
+    by : Convention
+        How it rotates.
     dtype : str
         dtype of x.
     """
@@ -55,51 +60,43 @@ class Rotation:
     y: Float
     pairs: Pairs
     tail: Float
-    interleaved: bool
+    by: Convention
     dtype: str
 
     @classmethod
-    def of(
-        cls,
-        x: NDArray[Any],
-        positions: NDArray[np.int64],
-        *,
-        interleaved: bool,
-        base: float,
-        rotary_dim: int | None = None,
-        gain: float = 1.0,
-    ) -> "Rotation":
-        """Rotate x of shape (B, S, H, D) by positions of shape (B, S); cos and sin times `gain`."""
-        dim = x.shape[-1] if rotary_dim is None else rotary_dim
+    def of(cls, x: NDArray[Any], positions: NDArray[np.int64], by: Convention) -> "Rotation":
+        """Rotate x of shape (B, S, H, D) by positions of shape (B, S), or (B, S, n) for n axes."""
+        dim, frequencies = by.dim(x.shape[-1]), by.frequencies
         exact = x.astype(np.float64)
-        cos, sin = (gain * part for part in angles.cos_sin(positions[..., None], dim, base))
-        x1, x2 = pairs_of(exact, dim, interleaved=interleaved)
+        cos, sin = (part[..., None, :] for part in angles.rotating(positions, dim, by))
+        x1, x2 = pairs_of(exact, by)
         with np.errstate(invalid="ignore"):
             y1, y2 = x1 * cos - x2 * sin, x1 * sin + x2 * cos
-        magnitude = np.abs(positions.astype(np.float64))[..., None, None]
-        pairs = Pairs(x1, x2, cos, sin, magnitude, oracle.frequencies(dim, base), gain)
-        tail = exact[..., dim:]
-        y = from_pairs(y1, y2, tail, interleaved=interleaved)
-        return cls(y, pairs, tail, interleaved, x.dtype.name)
+        magnitude = np.abs(angles.followed(positions, by).astype(np.float64))[..., None, :]
+        theta, gain = oracle.frequencies(dim, frequencies), float(frequencies.gain)
+        pairs = Pairs(x1, x2, cos, sin, magnitude, theta, gain, reach=gain)
+        tail = rest_of(exact, by)
+        return cls(from_pairs(y1, y2, tail, by), pairs, tail, by, x.dtype.name)
 
     @classmethod
     def by_tables(
-        cls, x: NDArray[Any], cos: NDArray[Any], sin: NDArray[Any], *, interleaved: bool
+        cls, x: NDArray[Any], cos: NDArray[Any], sin: NDArray[Any], pairing: Pairing
     ) -> "Rotation":
         """Turn x of shape (B, S, H, D) by tables of shape (S, r/2) or (B, S, r/2), as they are.
 
         The tables need not lie on the unit circle, so nothing but abs(x1 C) + abs(x2 S) itself
         bounds the products.
         """
-        dim = 2 * cos.shape[-1]
+        by = Convention(pairing, rotary_dim=2 * cos.shape[-1])
         exact = x.astype(np.float64)
         c, s = (part.astype(np.float64)[..., None, :] for part in (cos, sin))
-        x1, x2 = pairs_of(exact, dim, interleaved=interleaved)
-        zero = np.zeros(dim // 2)
-        pairs = Pairs(x1, x2, c, s, zero, zero, 4.0 * max(np.abs([c, s]).max(initial=0.0), 1.0))
-        tail = exact[..., dim:]
-        y = from_pairs(x1 * c - x2 * s, x1 * s + x2 * c, tail, interleaved=interleaved)
-        return cls(y, pairs, tail, interleaved, x.dtype.name)
+        x1, x2 = pairs_of(exact, by)
+        zero = np.zeros(cos.shape[-1])
+        reach = 4.0 * max(np.abs([c, s]).max(initial=0.0), 1.0)
+        pairs = Pairs(x1, x2, c, s, zero, zero, reach=reach)
+        tail = rest_of(exact, by)
+        y = from_pairs(x1 * c - x2 * s, x1 * s + x2 * c, tail, by)
+        return cls(y, pairs, tail, by, x.dtype.name)
 
     def budget(self, precision: Precision, machine: Machine) -> Budget:
         """Bound the error of the turning components under a class."""
@@ -109,7 +106,7 @@ class Rotation:
         """Return the largest error allowed of every component of y; zero in the tail."""
         total = self.budget(precision, machine).total
         first, second = np.broadcast_to(total, (2, *self.pairs.x1.shape))
-        return from_pairs(first, second, np.zeros_like(self.tail), interleaved=self.interleaved)
+        return from_pairs(first, second, np.zeros_like(self.tail), self.by)
 
     def ratios(self, y: NDArray[Any], precision: Precision, machine: Machine) -> Float:
         """Return error / budget of every component; infinite where a result is not a number."""

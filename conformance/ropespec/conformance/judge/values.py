@@ -5,7 +5,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge import angles
-from ropespec.conformance.judge.rotation import from_pairs, pairs_of
+from ropespec.conformance.judge.rotation import from_pairs, pairs_of, rest_of
+from ropespec.spec.convention import Convention
 
 __all__ = ["POSITIONS", "VALUES", "make_positions", "make_values", "numpy_dtype"]
 
@@ -65,9 +66,7 @@ def make_values(
     seed: int,
     *,
     positions: NDArray[np.int64],
-    interleaved: bool,
-    base: float,
-    rotary_dim: int,
+    by: Convention,
 ) -> NDArray[np.floating]:
     """Make x of shape (batch, seq, heads, head_dim).
 
@@ -83,7 +82,7 @@ def make_values(
         dtype by name.
     seed : int
         For the random kinds.
-    positions, interleaved, base, rotary_dim
+    positions, by
         The rotation that `null` is made for.
     """
     rng = np.random.default_rng([seed, 2])
@@ -94,9 +93,9 @@ def make_values(
             x = np.ones(shape)
         case "basis":
             x = np.zeros(shape)
-            np.put_along_axis(x, rng.integers(0, rotary_dim, (*shape[:-1], 1)), 1.0, axis=-1)
+            np.put_along_axis(x, rng.integers(0, by.dim(shape[-1]), (*shape[:-1], 1)), 1.0, axis=-1)
         case "null":
-            x = _null(x, target, positions, interleaved=interleaved, base=base, dim=rotary_dim)
+            x = _null(x, target, positions, by)
         case "heavy":
             # A turn may lengthen a component by sqrt(2), and some take the square of it.
             top = 14 if dtype == "float16" else 60
@@ -110,17 +109,12 @@ def make_values(
 
 
 def _null(
-    x: NDArray[np.float64],
-    target: np.dtype,
-    positions: NDArray[np.int64],
-    *,
-    interleaved: bool,
-    base: float,
-    dim: int,
+    x: NDArray[np.float64], target: np.dtype, positions: NDArray[np.int64], by: Convention
 ) -> NDArray[np.float64]:
     """Replace each pair by one that the rotation turns onto an axis, as nearly as dtype allows."""
-    cos, sin = angles.cos_sin(positions[..., None], dim, base)
-    x1, _ = pairs_of(x, dim, interleaved=interleaved)
+    dim = by.dim(x.shape[-1])
+    cos, sin = (part[..., None, :] for part in angles.rotating(positions, dim, by))
+    x1, _ = pairs_of(x, by)
     onto_second = np.signbit(x1)  # which member becomes zero, by the sign of the random draw
     first = np.where(onto_second, sin, cos) * np.ones_like(x1)
     second = np.where(onto_second, cos, -sin) * np.ones_like(x1)
@@ -129,4 +123,4 @@ def _null(
     left = np.where(onto_second, a * cos - b * sin, a * sin + b * cos)
     best = np.argmin(np.abs(left), axis=0)[None]
     chosen = [np.take_along_axis(part, best, axis=0)[0] for part in (a, b)]
-    return from_pairs(chosen[0], chosen[1], x[..., dim:], interleaved=interleaved)
+    return from_pairs(chosen[0], chosen[1], rest_of(x, by), by)

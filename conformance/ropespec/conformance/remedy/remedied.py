@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ropespec.conformance.case import Case
@@ -22,6 +22,7 @@ from ropespec.conformance.subject.session import (
     TargetUnusable,
 )
 from ropespec.conformance.trial import Effort, Trial
+from ropespec.spec.convention import Convention
 
 __all__ = ["SECONDS", "remedied"]
 
@@ -160,7 +161,7 @@ class _Tries:
 
     def _again(self, result: CheckResult, before: Profile, after: Profile) -> CheckResult | None:
         """Run a check that failed under other claims; None if these are not about its failure."""
-        case, item = _case_of(result), self.known[result.id]
+        case, item = _case_of(result, before.convention), self.known[result.id]
         if self._late or case is None or not _admits(before, case):
             return None
         under, now = self._trial(after), self._trial(before)
@@ -247,24 +248,24 @@ def _is_plain(result: CheckResult, profile: Profile) -> bool:
     """Whether a number is wrong that no claim so far, and nothing in `LEAVE_OUT`, is about."""
     if result.kind != "numbers" or result.status is not Status.FAIL:
         return False
-    case = _case_of(result)
+    case = _case_of(result, profile.convention)
     if case is None or not _admits(profile, case):
         return False
     return not case.strided and case.values != "subnormal"
 
 
-def _case_of(result: CheckResult) -> Case | None:
+def _case_of(result: CheckResult, like: Convention) -> Case | None:
     found = result.counterexample
-    names = {one.name for one in fields(Case)}
-    if found is None or set(found.case) != names:
+    try:
+        return None if found is None else Case.read(found.case, like)
+    except (KeyError, TypeError):  # what was drawn is no case
         return None
-    return Case(**found.case)
 
 
 def _admits(profile: Profile, case: Case) -> bool:
     """Whether a case is one of those that are drawn under a profile."""
     return (
-        case.interleaved in profile.layouts
+        case.keywords["interleaved"] in profile.layouts
         and case.head_dim in profile.head_dims
         and case.limit <= profile.max_position
         and (profile.negative_positions or case.positions != "negative")

@@ -94,6 +94,14 @@ class Progress:
             line.append(f"  {result.id}  {result.title}{waived}", style="default")
             self._bar.print(line)
 
+    def on_step(self, done: int, total: int, words: str) -> None:
+        """Take note that so many of all are done; the words are shown behind the numbers."""
+        self._last = f"{done} of {total} {words}"
+        if self._bar is not None and self._task is not None:
+            self._bar.update(
+                self._task, description=f"{self._subject}  {words}", completed=done, total=total
+            )
+
     def _pulse(self) -> None:
         """Say every few seconds that work goes on, in a thread that never holds anything up."""
         while not self._over.wait(PULSE):

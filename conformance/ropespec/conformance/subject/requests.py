@@ -13,6 +13,8 @@ from ropespec.conformance.subject.errors import (
     SubjectRaised,
 )
 from ropespec.conformance.subject.frames import FrameError
+from ropespec.conformance.subject.schemes import to_json
+from ropespec.spec.scaling import Scaling
 
 __all__ = ["failure", "request"]
 
@@ -40,6 +42,8 @@ def request(
         if isinstance(value, np.ndarray):
             sent.append(value)
             return {"array": len(sent) - 1}
+        if isinstance(value, Scaling):
+            return to_json(value)
         return value.item() if isinstance(value, np.generic) else value
 
     header = {

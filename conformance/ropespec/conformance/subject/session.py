@@ -458,12 +458,9 @@ class Session:
 
         A rotary_dim that nobody claims is left to the function, which may have one of its own.
         """
-        claimed: dict[str, Any] = {
-            "interleaved": self.profile.layouts[0],
-            "base": self.profile.base,
-        }
-        if self.profile.rotary_dim is not None:
-            claimed["rotary_dim"] = self.profile.rotary_dim
+        claimed = self.profile.convention.keywords
+        if claimed["rotary_dim"] is None:
+            del claimed["rotary_dim"]
         return self.accepted(function, {**claimed, **keywords})
 
     def _rotated(self, reply: Reply, sent: np.ndarray) -> Rotated:

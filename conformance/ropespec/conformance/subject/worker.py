@@ -39,6 +39,7 @@ from ropespec.conformance.subject.into import place as placed
 from ropespec.conformance.subject.limits import die_with_parent, go_first, has_device, limit_memory
 from ropespec.conformance.subject.loading import KEYWORDS, OUT, VJP, Found, find
 from ropespec.conformance.subject.reply import KEPT
+from ropespec.conformance.subject.schemes import from_json
 from ropespec.conformance.subject.target import parse
 
 __all__ = ["main"]
@@ -277,6 +278,8 @@ def _is_strided(item: np.ndarray, request: dict[str, Any]) -> bool:
 
 
 def _fill(item: Any, made: Sequence[Argument]) -> Any:  # noqa: ANN401  # JSON in, an argument out
+    if isinstance(item, dict) and "scheme" in item:
+        return from_json(item)
     return made[item["array"]].array if isinstance(item, dict) and "array" in item else item
 
 

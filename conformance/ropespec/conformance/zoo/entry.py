@@ -39,6 +39,8 @@ _MODULES = (
     "precision",
     "projection",
     "published",
+    "scaled",
+    "scaled_tables",
     "scores",
     "sharding",
     "sinusoidal",

@@ -10,6 +10,7 @@ from typing import Protocol
 from ropespec.spec.api.arrays import ArrayT, Device, Positions
 from ropespec.spec.api.attending import AttendingAPI
 from ropespec.spec.api.rotating import RotatingAPI
+from ropespec.spec.api.scaling import ScalingAPI
 
 __all__ = ["CHAPTERS", "FUNCTIONS", "PARTS", "ArrayT", "Device", "Positions", "RopeAPI"]
 
@@ -31,6 +32,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "disagreements",
         "names",
         "weights",
+        "scaling",
     ),
     "The API": ("contract",),
     "Judging": ("judging",),
@@ -64,11 +66,12 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
         "reshape_for_broadcast",
         "apply_rotary_emb",
     ),
+    "scaling": ("inv_freq_scaled", "cos_sin_scaled", "apply_rotary_scaled"),
 }
 """The functions of the shared API by chapter; chapters that are not listed offer none."""
 
 
-class RopeAPI(RotatingAPI[ArrayT], AttendingAPI[ArrayT], Protocol[ArrayT]):
+class RopeAPI(RotatingAPI[ArrayT], AttendingAPI[ArrayT], ScalingAPI[ArrayT], Protocol[ArrayT]):
     """The shared API as a protocol: a module that has these functions is an implementation.
 
     What each function computes is written in the chapter that carries its name; the clauses in

@@ -142,7 +142,7 @@ def attend(trial: Trial, case: Case, given: Inputs, *, literal: bool = False) ->
     heads = given.q.shape[2]
     sides = []
     for x, where in ((given.q, given.m), (given.k, given.n)):
-        rotated = Rotation.of(x, where, **case.keywords)
+        rotated = Rotation.of(x, where, case.convention)
         if literal:
             rotated = dataclasses.replace(rotated, dtype="float64")
         error = rotated.allowed(allowed.precision, allowed.machine)
@@ -161,7 +161,7 @@ def heads_first(x: NDArray[Any], heads: int) -> Float:
 
 def by_reference(trial: Trial, case: Case, given: Inputs) -> Exact:
     """Return attention by the literal reference; its error and that of the subject are allowed."""
-    keywords: dict[str, Any] = {**based(case.base), "rotary_dim": case.rotary_dim}
+    keywords = based(case, "interleaved", "rotary_dim")
     mask, rows = given.mask, []
     for row in range(case.batch):  # one by one, as arrays without an axis for the batch
         own = mask if mask is None or mask.ndim < 4 else mask[row % len(mask)]
@@ -171,7 +171,6 @@ def by_reference(trial: Trial, case: Case, given: Inputs) -> Exact:
                 *wide,
                 query_positions=given.m[row],
                 key_positions=given.n[row],
-                interleaved=case.interleaved,
                 mask=own,
                 **keywords,
             )

@@ -178,7 +178,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
 )
 def forms(trial: Trial, case: Case) -> Finding:
     """attention(q, k, v, mask, dropout, use_RoPE) of document 004 is what the subject gives."""
-    case = dataclasses.replace(case, base=BASE, rotary_dim=None)
+    case = case.stating(base=BASE, rotary_dim=None)
     given = _masked(case)
     if case.seed // 2 % 2:  # one query may attend nowhere
         mask = np.broadcast_to(given.keep, (*given.keep.shape[:-2], case.seq, given.k.shape[1]))

@@ -27,6 +27,7 @@ from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference.decay import decay_curve, window_means
+from ropespec.spec.convention import Frequencies
 
 __all__ = ["tapered"]
 
@@ -43,18 +44,18 @@ def tapered(case: Case) -> tuple[NDArray[Any], NDArray[Any]]:
     scale = 2.0 ** np.random.default_rng([case.seed, 13]).integers(-1, 2, (*case.shape[:3], 1))
     first = (1.0 - np.arange(count) / count) * scale
     zero, tail = np.zeros_like(first), np.zeros((*case.shape[:3], case.head_dim - case.dim))
-    q = from_pairs(first, zero, tail, interleaved=case.interleaved)
-    k = from_pairs(np.ones_like(first), zero, tail, interleaved=case.interleaved)
+    q = from_pairs(first, zero, tail, case.convention)
+    k = from_pairs(np.ones_like(first), zero, tail, case.convention)
     return q.astype(case.numpy_dtype), k.astype(case.numpy_dtype)
 
 
 def _abel(case: Case, q: NDArray[Any], k: NDArray[Any], offset: NDArray[np.int64]) -> Float:
     """Return max abs(h_{i+1} - h_i) * sum of abs(S_j), h_{d/2} = 0: (B, S, H) of (B, S)."""
-    q1, q2 = pairs_of(q.astype(np.float64), case.dim, interleaved=case.interleaved)
-    k1, k2 = pairs_of(k.astype(np.float64), case.dim, interleaved=case.interleaved)
+    q1, q2 = pairs_of(q.astype(np.float64), case.convention)
+    k1, k2 = pairs_of(k.astype(np.float64), case.convention)
     h = (q1 + 1j * q2) * (k1 - 1j * k2)
     steps = np.abs(np.diff(h, axis=-1, append=0.0)).max(axis=-1)
-    sums = decay(offset, case.dim, case.base, LITERAL).value * (case.dim // 2)
+    sums = decay(offset, case.dim, case.frequencies, LITERAL).value * (case.dim // 2)
     return np.asarray(steps * sums[..., None])
 
 
@@ -102,7 +103,7 @@ def abel_score(trial: Trial, case: Case) -> Finding:
     )
     if problem := answer(reply, call):
         return problem
-    exact = score(*arrays, rules(trial, case.dtype), **case.keywords)
+    exact = score(*arrays, rules(trial, case.dtype), case.convention)
     if reply.values[0].shape != exact.value.shape:
         return against(reply.values[0], exact, call, name="score")
     limit = _abel(case, q, k, offset)
@@ -113,9 +114,9 @@ def abel_score(trial: Trial, case: Case) -> Finding:
 
 
 def _curve(
-    trial: Trial, offsets: NDArray[np.int64], dim: int, base: float
+    trial: Trial, offsets: NDArray[np.int64], dim: int, of: Frequencies
 ) -> tuple[NDArray[Any], Call, Finding | None, Rules]:
-    keywords = {"base": base}
+    keywords = {"base": of.base}
     reply = trial.call("decay_bound", (offsets, dim), keywords)
     call = Call("decay_bound", (offsets, dim), keywords)
     problem = answer(reply, call)
@@ -136,9 +137,9 @@ def _curve(
 def value(trial: Trial, case: Case) -> Finding:
     """B(offset) = mean of abs(S_j), j = 1..d/2."""
     offsets = case.make_positions()
-    got, call, problem, allowed = _curve(trial, offsets, case.head_dim, case.base)
+    got, call, problem, allowed = _curve(trial, offsets, case.head_dim, case.frequencies)
     return problem or against(
-        got, decay(offsets, case.head_dim, case.base, allowed), call, name="B"
+        got, decay(offsets, case.head_dim, case.frequencies, allowed), call, name="B"
     )
 
 
@@ -152,10 +153,10 @@ def largest(trial: Trial, case: Case) -> Finding:
     """B(offset) <= B(0) = (d/2 + 1)/2 and B(-offset) = B(offset)."""
     offsets = case.make_positions()
     both = np.stack([offsets, -offsets, np.zeros_like(offsets)])
-    got, call, problem, allowed = _curve(trial, both, case.head_dim, case.base)
+    got, call, problem, allowed = _curve(trial, both, case.head_dim, case.frequencies)
     if problem:
         return problem
-    error = decay(both, case.head_dim, case.base, allowed).allowed
+    error = decay(both, case.head_dim, case.frequencies, allowed).allowed
     ahead, behind, origin = got.astype(np.float64)
     top = np.full(origin.shape, (case.head_dim // 2 + 1) / 2)
     message = "B(0) is not (d/2 + 1)/2"
@@ -176,12 +177,12 @@ def largest(trial: Trial, case: Case) -> Finding:
 def against_reference(trial: Trial, case: Case) -> Finding:
     """Decay_bound equals that of the literal NumPy reference."""
     offsets = case.make_positions()
-    got, call, problem, allowed = _curve(trial, offsets, case.head_dim, case.base)
+    got, call, problem, allowed = _curve(trial, offsets, case.head_dim, case.frequencies)
     if problem:
         return problem
-    literal = reference.decay_bound(offsets, case.head_dim, case.base)
+    literal = reference.decay_bound(offsets, case.head_dim, case.frequencies.base)
     own, theirs = (
-        decay(offsets, case.head_dim, case.base, one).allowed for one in (allowed, LITERAL)
+        decay(offsets, case.head_dim, case.frequencies, one).allowed for one in (allowed, LITERAL)
     )
     message = "the curve differs from the literal reference"
     return against(got, Bounded(literal, own + theirs), call, name="B", message=message)
@@ -200,7 +201,7 @@ def cosines(trial: Trial, case: Case) -> Finding:
     m, n = two_sides(trial, case)
     ones = np.ones(case.shape, dtype=case.numpy_dtype)
     found = scores(trial, case, ones, ones, m, n)
-    cos, _ = oracle.cos_sin((m - n)[..., None], case.dim, case.base)
+    cos, _ = oracle.cos_sin((m - n)[..., None], case.dim, case.frequencies)
     tail = case.head_dim - case.dim
     wanted = Bounded(2 * cos.sum(axis=-1) + tail + 0 * found.got, found.exact.allowed)
     message = "the score of (1, ..., 1) with itself is not 2 sum cos((m-n) theta_i)"
@@ -227,10 +228,10 @@ _ONCE = Space(positions=("arange",), max_position=1)
 def windows(trial: Trial, case: Case) -> Finding:
     """For d = 128 the means over [0, 32), [32, 256), [256, 1024), [1024, 4096) fall as printed."""
     del case
-    got, call, problem, allowed = _curve(trial, np.arange(_EDGES[-1]), 128, 10000.0)
+    got, call, problem, allowed = _curve(trial, np.arange(_EDGES[-1]), 128, Frequencies())
     if problem:
         return problem
-    error = decay(np.arange(_EDGES[-1]), 128, 10000.0, allowed).allowed
+    error = decay(np.arange(_EDGES[-1]), 128, Frequencies(), allowed).allowed
     spans = [slice(a, b) for a, b in itertools.pairwise(_EDGES)]
     means = window_means(got.astype(np.float64), _EDGES)
     bound = np.array([error[span].mean() for span in spans]) + 0.5001e-3  # three decimals are given
@@ -251,10 +252,10 @@ def rises(trial: Trial, case: Case) -> Finding:
     """For d = 128, B(18) < B(19) and B(2048) < B(4096)."""
     del case
     offsets = np.array([18, 19, 2048, 4096], dtype=np.int64)
-    got, call, problem, allowed = _curve(trial, offsets, 128, 10000.0)
+    got, call, problem, allowed = _curve(trial, offsets, 128, Frequencies())
     if problem:
         return problem
-    own, theirs = (decay(offsets, 128, 10000.0, one).allowed for one in (allowed, LITERAL))
+    own, theirs = (decay(offsets, 128, Frequencies(), one).allowed for one in (allowed, LITERAL))
     literal = reference.decay_bound(offsets, 128)
     steps = got[1::2].astype(np.float64) - got[0::2].astype(np.float64)
     wanted = literal[1::2] - literal[0::2]

@@ -51,10 +51,7 @@ def _products(case: Case, q: Token, k: Token) -> Products:
     for one in (q, k):
         z, w, off = (
             a + 1j * b
-            for a, b in (
-                pairs_of(part, case.dim, interleaved=case.interleaved)
-                for part in (one.x, one.y, one.off)
-            )
+            for a, b in (pairs_of(part, case.convention) for part in (one.x, one.y, one.off))
         )
         pairs.append((np.abs(z), w, np.abs(off)))
     (a, w_q, e_q), (b, w_k, e_k) = pairs
@@ -64,7 +61,7 @@ def _products(case: Case, q: Token, k: Token) -> Products:
 def _unit(trial: Trial, case: Case, positions: NDArray[np.int64], member: int = 0) -> Token:
     """Return heads with the pair (1, 0), or (0, 1), throughout, and what the subject gives."""
     x = np.zeros(case.shape)
-    pairs_of(x, case.dim, interleaved=case.interleaved)[member][...] = 1.0
+    pairs_of(x, case.convention)[member][...] = 1.0
     return _heads(trial, case, x.astype(case.numpy_dtype), positions)[0]
 
 
@@ -86,7 +83,7 @@ def abel(trial: Trial, case: Case) -> Finding:
     (left, _), (right, call) = _heads(trial, case, q, m), _heads(trial, case, k, n)
     seen, offset = Forms("what rotated pairs give", call), right.m - left.m
     h = _products(case, left, _heads(trial, case, k, m)[0])
-    keywords: dict[str, Any] = {"interleaved": case.interleaved}
+    keywords = case.only("interleaved")
     products = decay.pair_products(left.x, right.x, **keywords)
     seen.add("decay.pair_products", h.got, products, h.off)
     total = _products(case, left, right)
@@ -97,7 +94,7 @@ def abel(trial: Trial, case: Case) -> Finding:
     off = total.off.sum(axis=-1) + rounding
     seen.add("decay.abel_sum", total.got.sum(axis=-1), by_parts, off)
     S = _sums(_products(case, _unit(trial, case, m), _unit(trial, case, n)))
-    sums = decay.partial_sums(offset, case.dim, **based(case.base))
+    sums = decay.partial_sums(offset, case.dim, **based(case))
     seen.add("decay.partial_sums", S.got, sums, S.off)
     (trivial,) = decay.trivial_bound(x, y, **keywords)
     seen.add("decay.trivial_bound", np.abs(h.got).sum(axis=-1), trivial, h.off.sum(axis=-1))
@@ -119,7 +116,7 @@ def abel(trial: Trial, case: Case) -> Finding:
 def curves(trial: Trial, case: Case) -> Finding:
     """C(D) = <q, f(q, D)> for any q and for all ones, B(D) and S_j are what rotated pairs give."""
     row = np.broadcast_to(np.arange(case.seq, dtype=np.int64), (case.batch, case.seq))
-    base, drawn = based(case.base), case.make_x(row)
+    base, drawn = based(case), case.make_x(row)
     seen = None
     for x in (np.broadcast_to(drawn[:, :1], drawn.shape).copy(), np.ones_like(drawn)):
         found = beside(trial, case, x, row)
@@ -147,7 +144,7 @@ def curves(trial: Trial, case: Case) -> Finding:
 def _cosines(seen: Forms, case: Case, products: Products, offset: int) -> None:
     """Note the sum of cosines, which is the same for both signs of the offset."""
     got, off = products.got[0].real.sum(), products.off[0].sum()
-    cosines = decay.cosine_sum([offset, -offset], case.dim, **based(case.base))
+    cosines = decay.cosine_sum([offset, -offset], case.dim, **based(case))
     seen.add("decay.cosine_sum", np.full(2, got), cosines, off)
 
 
@@ -163,7 +160,7 @@ def not_true(trial: Trial, case: Case) -> Finding:
     units = [(_unit(trial, case, m, member), _unit(trial, case, n, member)) for member in (0, 1)]
     products = [_products(case, *pair) for pair in units]
     (left, call), (right, _) = (_heads(trial, case, x, m) for x in tapered(case))
-    seen, base = Forms("what rotated pairs give", call), based(case.base)
+    seen, base = Forms("what rotated pairs give", call), based(case)
     offset = units[0][1].m - units[0][0].m
     _cosines(seen, case, products[0], offset)
     traced = sum(one.got[0].real.sum() for one in products)
@@ -176,7 +173,7 @@ def not_true(trial: Trial, case: Case) -> Finding:
     allowed = error + STEPS * case.dim * np.abs(score)
     conventions = conventions_of(case)
     for name, value in (
-        ("trivial_bound", decay.trivial_bound(left.x, right.x, interleaved=case.interleaved)),
+        ("trivial_bound", decay.trivial_bound(left.x, right.x, **case.only("interleaved"))),
         ("abel_sum", decay.abel_sum(left.x, right.x, 0, **conventions).real),
     ):
         seen.add(f"decay.{name}", score, value, allowed)

@@ -32,12 +32,12 @@ def _rotated(
     y = trial.rotate(case, x, positions)
     exact = trial.expect(case, x, positions)
     allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
-    b1, b2 = pairs_of(allowed, case.dim, interleaved=case.interleaved)
+    b1, b2 = pairs_of(allowed, case.convention)
     return _complex(x, case), _complex(y, case), np.asarray(np.hypot(b1, b2))
 
 
 def _complex(x: NDArray[np.floating], case: Case) -> Complex:
-    first, second = pairs_of(x.astype(np.float64), case.dim, interleaved=case.interleaved)
+    first, second = pairs_of(x.astype(np.float64), case.convention)
     return np.asarray(first + 1j * second)
 
 
@@ -55,12 +55,12 @@ def blocks(trial: Trial, case: Case) -> Finding:
     values, bounds = [], []
     for positions in (m, n, n - m):
         x = np.zeros(case.shape)
-        pairs_of(x, case.dim, interleaved=case.interleaved)[0][...] = 1.0
+        pairs_of(x, case.convention)[0][...] = 1.0
         x = x.astype(case.numpy_dtype)
         y = trial.rotate(case, x, positions)
         call = called(case, x, positions)
         allowed = trial.expect(case, x, positions).allowed(trial.loosest(case.dtype), trial.machine)
-        b1, b2 = pairs_of(allowed, case.dim, interleaved=case.interleaved)
+        b1, b2 = pairs_of(allowed, case.convention)
         values.append(_complex(y, case))
         bounds.append(np.hypot(b1, b2))
     product = np.conj(values[0]) * values[1]
@@ -108,7 +108,7 @@ def modulus(trial: Trial, case: Case) -> Finding:
     positions = case.make_positions()
     x = case.make_x(positions)
     _, rotated, allowed = _rotated(trial, case, positions)
-    before = pair_lengths(x, case.dim, interleaved=case.interleaved)
+    before = pair_lengths(x, case.convention)
     return compare(
         np.abs(rotated), before, allowed, name="modulus", message="the modulus of a pair changes"
     ).after(called(case, x, positions))
@@ -132,7 +132,7 @@ def progression(trial: Trial, case: Case) -> Finding:
     bounds = []
     for positions in (m - 1, np.zeros_like(m)):
         b = trial.expect(case, x, positions).allowed(loosest, trial.machine)
-        bounds.append(np.hypot(*pairs_of(b, case.dim, interleaved=case.interleaved)))
+        bounds.append(np.hypot(*pairs_of(b, case.convention)))
     step = trial.expect(case, x, np.ones_like(m)).pairs
     wanted = np.abs(q) ** 2 * (step.cos + 1j * step.sin)
     size = np.abs(q)
@@ -171,7 +171,7 @@ def solution(trial: Trial, case: Case) -> Finding:
         return finding
     exact = trial.expect(case, x, positions)
     ratios = exact.ratios(y, trial.loosest(case.dtype), trial.machine)
-    r1, r2 = pairs_of(ratios, case.dim, interleaved=case.interleaved)
+    r1, r2 = pairs_of(ratios, case.convention)
     pairs = np.flatnonzero(np.maximum(r1, r2).max(axis=(0, 1, 2)) > 1.0)
     if pairs.size == 0:
         return broken("a component outside the pairs changes", call=finding.call)

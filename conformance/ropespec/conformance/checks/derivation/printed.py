@@ -58,7 +58,7 @@ def _steps(case: Case, both: tuple[Chosen, Chosen], call: Call) -> Finding:
     got = dot(Bounded(left.y, left.off), Bounded(right.y, right.off))
     allowed = got.allowed + STEPS * float(np.linalg.norm(left.x) * np.linalg.norm(right.x))
     q, k, m, n = woven(case, left.x), woven(case, right.x), left.m, right.m
-    base, seen = based(case.base), Forms("the score of a head", call)
+    base, seen = based(case), Forms("the score of a head", call)
     matrices = {
         "derivation.blockwise_product": [derivation.blockwise_product(m, n, case.dim, **base)],
         "derivation.conclusion": [*derivation.conclusion(m, n, case.dim, **base)],
@@ -228,7 +228,7 @@ def all_pairs(trial: Trial, case: Case) -> Finding:
     seen = Forms("a rotated head", found.call)
     one = token(case, x, found, positions)
     before, after, off = (woven(case, part) for part in (one.x, one.y, one.off))
-    made = derivation.f_of_pairs(before, one.m, **based(case.base))
+    made = derivation.f_of_pairs(before, one.m, **based(case))
     seen.add("derivation.f_of_pairs", after, made, off)
     for a in sides(case, x, found, positions):
         seen.add("derivation.f", a.w, derivation.f(a.z, a.m, theta=a.theta), a.error)

@@ -39,18 +39,18 @@ def _positions(case: Case) -> NDArray[np.int64]:
 
 def _by_number(trial: Trial, case: Case) -> Asked:
     del trial
-    return Asked((case.dim,), {"base": case.base})
+    return Asked((case.dim,), case.only("base"))
 
 
 def _angles(trial: Trial, case: Case) -> Asked:
     dtype = "float64" if trial.profile.framework.has_float64 else "float32"
-    theta = oracle.frequencies(case.head_dim, case.base).astype(dtype)
+    theta = oracle.frequencies(case.head_dim, case.frequencies).astype(dtype)
     return Asked((_positions(case), theta), {})
 
 
 def _table(trial: Trial, case: Case) -> Asked:
     del trial
-    return Asked((_positions(case), case.dim), {"base": case.base})
+    return Asked((_positions(case), case.dim), case.only("base"))
 
 
 def _matrix(trial: Trial, case: Case) -> Asked:
@@ -59,7 +59,7 @@ def _matrix(trial: Trial, case: Case) -> Asked:
 
 
 def _layout(case: Case) -> dict[str, Any]:
-    return {"interleaved": case.interleaved, "base": case.base}
+    return case.only("interleaved", "base")
 
 
 def _rotation(trial: Trial, case: Case) -> Asked:
@@ -70,15 +70,15 @@ def _rotation(trial: Trial, case: Case) -> Asked:
 
 def _complex(trial: Trial, case: Case) -> Asked:
     asked = _rotation(trial, case)
-    return Asked(asked.arrays, {"base": case.base, "rotary_dim": case.rotary_dim})
+    return Asked(asked.arrays, case.only("base", "rotary_dim"))
 
 
 def _tables(trial: Trial, case: Case) -> Asked:
     del trial
     positions = _positions(case)
-    tables = oracle.cos_sin(positions[0], case.dim, case.base)
+    tables = oracle.cos_sin(positions[0], case.dim, case.frequencies)
     cos, sin = (part.astype(case.numpy_dtype) for part in tables)
-    return Asked((case.make_x(positions), cos, sin), {"interleaved": case.interleaved})
+    return Asked((case.make_x(positions), cos, sin), case.only("interleaved"))
 
 
 def _projection(trial: Trial, case: Case) -> Asked:
@@ -107,7 +107,7 @@ def _attention(trial: Trial, case: Case) -> Asked:
 
 def _offsets(trial: Trial, case: Case) -> Asked:
     del trial
-    return Asked((_positions(case)[0], case.dim), {"base": case.base})
+    return Asked((_positions(case)[0], case.dim), case.only("base"))
 
 
 def _pairs(trial: Trial, case: Case) -> Asked:
@@ -129,7 +129,7 @@ def _heads_first(trial: Trial, case: Case) -> Asked:
 
 def _cis(trial: Trial, case: Case) -> Asked:
     del trial
-    return Asked((case.head_dim, case.seq, case.base), {})
+    return Asked((case.head_dim, case.seq, case.frequencies.base), {})
 
 
 def _three_axes(trial: Trial, case: Case) -> Asked:
@@ -143,7 +143,7 @@ def _emb(trial: Trial, case: Case, rank: int = 4) -> Asked:
     if trial.profile.refusals and case.seed % 2:
         rank = 3
     shape = case.shape if rank == 4 else (case.batch, case.seq, case.head_dim)
-    cos, sin = oracle.cos_sin(_positions(case)[0], case.head_dim, case.base)
+    cos, sin = oracle.cos_sin(_positions(case)[0], case.head_dim, case.frequencies)
     table = (cos + 1j * sin).astype(np.complex128 if case.dtype == "float64" else np.complex64)
     return Asked((draw(case, shape, 0), draw(case, shape, 1), table), {})
 

@@ -22,15 +22,16 @@ from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies as literal
+from ropespec.spec.convention import Frequencies
 
 __all__: list[str] = []
 
 Float = NDArray[np.float64]
 
 
-def table_allowed(positions: NDArray[np.int64], dim: int, base: float, given: Rules) -> Float:
+def table_allowed(positions: NDArray[np.int64], dim: int, of: Frequencies, given: Rules) -> Float:
     """Bound the error of cos and sin of shape positions.shape + (dim/2,)."""
-    theta = oracle.frequencies(dim, base)
+    theta = oracle.frequencies(dim, of)
     magnitude = np.abs(positions.astype(np.float64))[..., None]
     off = angle_error(
         given.precision.angle, magnitude, theta, arithmetic=given.dtype, machine=given.machine
@@ -94,7 +95,7 @@ def angles_reference(trial: Trial, case: Case) -> Finding:
 def _theta(trial: Trial, case: Case) -> NDArray[np.floating]:
     """Return frequencies in a dtype that the framework has."""
     dtype = "float64" if trial.profile.framework.has_float64 else "float32"
-    return oracle.frequencies(case.head_dim, case.base).astype(dtype)
+    return oracle.frequencies(case.head_dim, case.frequencies).astype(dtype)
 
 
 def _products(
@@ -121,9 +122,7 @@ def twice(trial: Trial, case: Case) -> Finding:
     x = x.astype(case.numpy_dtype)
     y = trial.rotate(case, x, positions)
     call = called(case, x, positions)
-    bound = rounding_allowed(
-        x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
-    )
+    bound = rounding_allowed(x, case.convention, trial.loosest(case.dtype), trial.machine)
     rotated = y[0, :, 0].astype(np.float64)
     off = np.linalg.norm(bound[0, :, 0], axis=-1)
     allowed = off[:, None] + off + off[:, None] * off + 2.0**-46
@@ -143,8 +142,8 @@ def listed_twice(trial: Trial, case: Case) -> Finding:
     positions = case.make_positions()
     x = case.make_x(positions)
     found = beside(trial, case, x, positions)
-    angle = literal.angles(positions, literal.inv_freq(case.dim, **based(case.base)))
-    name = "duplicate_interleaved" if case.interleaved else "duplicate_half"
+    angle = literal.angles(positions, literal.inv_freq(case.dim, **based(case)))
+    name = f"duplicate_{case.convention.pairing.value}"
     twice = getattr(literal, name)(angle)[..., np.newaxis, :]
     wide = x.astype(np.float64)
     made = wide[..., : case.dim] * np.cos(twice) + as_i(wide, case)[..., : case.dim] * np.sin(twice)
@@ -165,7 +164,7 @@ def listed_twice(trial: Trial, case: Case) -> Finding:
 def cos_sin(trial: Trial, case: Case) -> Finding:
     """Cos and sin of m theta_i, at any position."""
     positions = case.make_positions()
-    exact = oracle.cos_sin(positions, case.head_dim, case.base)
+    exact = oracle.cos_sin(positions, case.head_dim, case.frequencies)
     return _both_tables(trial, case, positions, exact)
 
 
@@ -180,8 +179,8 @@ def cos_sin(trial: Trial, case: Case) -> Finding:
 def cos_sin_reference(trial: Trial, case: Case) -> Finding:
     """Cos and sin equal those of the literal NumPy reference."""
     positions = case.make_positions()
-    exact = literal.cos_sin(positions, case.head_dim, **based(case.base))
-    own = table_allowed(positions, case.head_dim, case.base, LITERAL)
+    exact = literal.cos_sin(positions, case.head_dim, **based(case))
+    own = table_allowed(positions, case.head_dim, case.frequencies, LITERAL)
     return _both_tables(trial, case, positions, exact, own)
 
 
@@ -193,14 +192,14 @@ def _both_tables(
     more: Float | float = 0.0,
 ) -> Finding:
     """Compare both tables; `more` is what the expected values may be off by."""
-    keywords = {"base": case.base}
+    keywords = case.only("base")
     reply = trial.call("cos_sin", (positions, case.head_dim), keywords)
     call = Call("cos_sin", (positions, case.head_dim), keywords)
     if len(reply.values) != 2:
         return broken(f"cos_sin gives {len(reply.values)} arrays; expected cos and sin", call=call)
     findings = []
     own = rules(trial, reply.dtypes[0])
-    allowed = table_allowed(positions, case.head_dim, case.base, own)
+    allowed = table_allowed(positions, case.head_dim, case.frequencies, own)
     for name, got, wanted in zip(("cos", "sin"), reply.values, expected, strict=True):
         findings.append(compare(got, wanted, allowed + more, name=name))
     return worst(*findings).after(call)
@@ -215,7 +214,7 @@ def _both_tables(
 )
 def addition(trial: Trial, case: Case) -> Finding:
     """cos(a+b) = cos a cos b - sin a sin b, sin(a+b) = sin a cos b + cos a sin b, and for a-b."""
-    dim, keywords = case.head_dim, {"base": case.base}
+    dim, keywords = case.head_dim, case.only("base")
     limit = max(case.limit // 2, 1)
     a = np.clip(case.make_positions() // 2, 0, limit)
     b = np.minimum(np.full_like(a, case.seed % 50), a)
@@ -226,7 +225,7 @@ def addition(trial: Trial, case: Case) -> Finding:
     own = rules(trial, calls["a"].dtypes[0])
     parts = {name: [v.astype(np.float64) for v in reply.values] for name, reply in calls.items()}
     bound = {
-        name: table_allowed(where, dim, case.base, own)
+        name: table_allowed(where, dim, case.frequencies, own)
         for name, where in (("a", a), ("b", b), ("sum", a + b), ("difference", a - b))
     }
     (ca, sa), (cb, sb) = parts["a"], parts["b"]

@@ -19,6 +19,7 @@ from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies as literal
+from ropespec.spec.convention import Frequencies
 
 __all__: list[str] = []
 
@@ -28,13 +29,13 @@ EXACT = 2**53
 """Positions below which neighbours are two numbers in float64."""
 
 
-def inv_freq_allowed(dim: int, base: float, dtype: str, machine: Machine) -> Float:
+def inv_freq_allowed(dim: int, of: Frequencies, dtype: str, machine: Machine) -> Float:
     """Bound the error of inv_freq in `dtype`: (1 + k + 3t) u theta, t = (2i/d) ln base.
 
     A rounded power and a reciprocal cost 1 + k; a rounded exponent 2i/d or a rounded ln base
     costs t each in the exponential forms.
     """
-    theta = oracle.frequencies(dim, base)
+    theta = oracle.frequencies(dim, of)
     unit = UNIT_ROUNDOFF[dtype]
     power = machine.power if dtype == "float32" else 4.0
     return (1 + power + 3 * -np.log(theta)) * unit * theta
@@ -71,10 +72,10 @@ def even(trial: Trial, case: Case) -> Finding:
 )
 def inv_freq(trial: Trial, case: Case) -> Finding:
     """theta_i = base^(-2i/d)."""
-    keywords = {"base": case.base}
+    keywords = case.only("base")
     reply = trial.call("inv_freq", (case.head_dim,), keywords)
-    exact = oracle.frequencies(case.head_dim, case.base)
-    allowed = inv_freq_allowed(case.head_dim, case.base, reply.dtypes[0], trial.machine)
+    exact = oracle.frequencies(case.head_dim, case.frequencies)
+    allowed = inv_freq_allowed(case.head_dim, case.frequencies, reply.dtypes[0], trial.machine)
     finding = compare(reply.values[0], exact, allowed, name="inv_freq")
     return finding.after(Call("inv_freq", (case.head_dim,), keywords))
 
@@ -88,7 +89,7 @@ def inv_freq(trial: Trial, case: Case) -> Finding:
 )
 def inv_freq_reference(trial: Trial, case: Case) -> Finding:
     """Inv_freq equals that of the literal NumPy reference."""
-    literal_form = literal.inv_freq(case.head_dim, **based(case.base))
+    literal_form = literal.inv_freq(case.head_dim, **based(case))
     return _agrees(trial, case, [literal_form])
 
 
@@ -124,7 +125,7 @@ def read_off(trial: Trial, case: Case) -> Finding:
     limit = min(case.limit if case.limit > 1 else trial.profile.max_position, NEAR) - 1
     steps = max(1, min(2 ** (case.seed % 12), limit))
     got, allowed, call = _speeds(trial, case, steps)
-    theta = oracle.frequencies(case.dim, case.base)
+    theta = oracle.frequencies(case.dim, case.frequencies)
     wanted = np.sort(np.repeat(np.cos(steps * theta), 2))
     message = f"between positions 1 and {1 + steps} the pairs do not rotate by {steps} * theta_i"
     worst_bound = np.full_like(wanted, allowed.max())
@@ -139,7 +140,7 @@ def read_off(trial: Trial, case: Case) -> Finding:
 )
 def conventions(trial: Trial, case: Case) -> Finding:
     """theta_1, ..., theta_{d/2} and theta_0, theta_2, ..., theta_{d-2} are what is returned."""
-    dim, base = case.head_dim, based(case.base)
+    dim, base = case.head_dim, based(case)
     one_based, step2 = literal.theta_one_based(dim, **base), literal.theta_step2(dim, **base)
     labels = literal.even_indices(dim).tolist()
     if len(one_based) != len(step2) or len(step2) != len(labels):
@@ -159,16 +160,16 @@ def conventions(trial: Trial, case: Case) -> Finding:
 def code_forms(trial: Trial, case: Case) -> Finding:
     """The four code lines of the documents, and e^(x ln a), give the vector that is returned."""
     lines = (literal.theta_from_arange, literal.theta_llama, literal.theta_pow, literal.div_term)
-    forms = [form(case.head_dim, **based(case.base)) for form in lines]
+    forms = [form(case.head_dim, **based(case)) for form in lines]
     exponents = -2 * np.arange(case.head_dim // 2) / case.head_dim
-    return _agrees(trial, case, [*forms, literal.pow_via_exp(case.base, exponents)])
+    return _agrees(trial, case, [*forms, literal.pow_via_exp(case.frequencies.base, exponents)])
 
 
 def _agrees(trial: Trial, case: Case, forms: list[Float]) -> Finding:
-    dim, keywords = case.head_dim, {"base": case.base}
+    dim, keywords = case.head_dim, case.only("base")
     reply = trial.call("inv_freq", (dim,), keywords)
-    own = inv_freq_allowed(dim, case.base, reply.dtypes[0], trial.machine)
-    theirs = inv_freq_allowed(dim, case.base, "float64", Machine())
+    own = inv_freq_allowed(dim, case.frequencies, reply.dtypes[0], trial.machine)
+    theirs = inv_freq_allowed(dim, case.frequencies, "float64", Machine())
     findings = [compare(reply.values[0], form, own + theirs, name="inv_freq") for form in forms]
     return worst(*findings).after(Call("inv_freq", (dim,), keywords))
 
@@ -182,7 +183,7 @@ def _agrees(trial: Trial, case: Case, forms: list[Float]) -> Finding:
 def order(trial: Trial, case: Case) -> Finding:
     """Component 0 rotates by 1 radian per position, the last one by base^(-(d-2)/d)."""
     got, allowed, call = _speeds(trial, case, 1)
-    theta = literal.inv_freq(case.dim, **based(case.base))  # within 1e-15, below what is allowed
+    theta = literal.inv_freq(case.dim, **based(case))  # within 1e-15, below what is allowed
     ends = [0, -1]
     return compare(
         got[ends],

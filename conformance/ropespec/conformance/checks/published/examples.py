@@ -15,6 +15,7 @@ from ropespec.conformance.judge.bounds import Bounded
 from ropespec.conformance.judge.finding import Call, Finding, broken
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
+from ropespec.spec.convention import Frequencies
 
 __all__: list[str] = []
 
@@ -58,7 +59,7 @@ def _printed(
     if problem := answer(reply, call):
         return problem
     got = reply.values[0]
-    exact = embedding(np.arange(3), 512, BASE, rules(trial, reply.dtypes[0]))
+    exact = embedding(np.arange(3), 512, Frequencies(BASE), rules(trial, reply.dtypes[0]))
     whole = Bounded(*(part.reshape(*lead, 3, 512) for part in exact))
     if got.shape != whole.value.shape:
         return against(got, whole, call)
@@ -179,9 +180,8 @@ def _takes_example(trial: Trial) -> str | None:
 )
 def bare(trial: Trial, case: Case) -> Finding:
     """Rotate q = 0.1, ..., 2.4 in rows of eight, interleaved, and compare to six decimals."""
-    example = dataclasses.replace(
-        case, batch=1, seq=3, heads=1, head_dim=8, rotary_dim=None, base=BASE, interleaved=True
-    )
+    example = dataclasses.replace(case, batch=1, seq=3, heads=1, head_dim=8)
+    example = example.stating(rotary_dim=None, base=BASE, interleaved=True)
     q = _QUERY.transpose(0, 2, 1, 3).astype(case.numpy_dtype)
     positions = np.arange(3, dtype=np.int64)[None]
     y = trial.rotate(example, q, positions)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import FEW
-from ropespec.conformance.checks.shared import BASE, LITERAL, NEAR, answer, draw, rules
+from ropespec.conformance.checks.shared import LITERAL, NEAR, answer, draw, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules
 from ropespec.conformance.judge.finding import Call, Finding, compare, worst
@@ -17,19 +17,21 @@ from ropespec.conformance.judge.rotation import Rotation, from_pairs
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import published
+from ropespec.spec.convention import Convention, Pairing
 
 __all__ = ["rope_exactly"]
 
 _SPACE = Space(positions=("arange",), max_position=NEAR)
 _HEADS_FIRST = (0, 2, 1, 3)
 _EMB = "apply_rotary_emb"
+_PRINTED = Convention(Pairing.INTERLEAVED)
 
 
 def rope_exactly(x: NDArray[Any], allowed: Rules) -> Bounded:
     """Rotate x of shape (B, H, L, d) at positions 0..L-1, interleaved, base 10000, and bound it."""
     rows = x.transpose(_HEADS_FIRST)
     positions = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int64), rows.shape[:2])
-    exact = replace(Rotation.of(rows, positions, interleaved=True, base=BASE), dtype=allowed.dtype)
+    exact = replace(Rotation.of(rows, positions, _PRINTED), dtype=allowed.dtype)
     error = exact.allowed(allowed.precision, allowed.machine)
     return Bounded(exact.y.transpose(_HEADS_FIRST), error.transpose(_HEADS_FIRST))
 
@@ -126,22 +128,22 @@ def rope_forms(trial: Trial, case: Case) -> Finding:
 def _emb_inputs(case: Case) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return xq (B, S, H, d), xk (B, S, G, d) and freqs_cis (S, d/2), rounded to its dtype."""
     positions = case.make_positions()[0]
-    cos, sin = oracle.cos_sin(positions, case.head_dim, case.base)
+    cos, sin = oracle.cos_sin(positions, case.head_dim, case.frequencies)
     dtype = np.complex128 if case.dtype == "float64" else np.complex64
     b, s, h, d = case.shape
     keys = draw(case, (b, s, h if case.seq % 2 else 1, d), 1)
     return draw(case, case.shape, 0), keys, (cos + 1j * sin).astype(dtype)
 
 
-def _emb_exactly(x: NDArray[Any], freqs_cis: NDArray[Any], case: Case, allowed: Rules) -> Bounded:
+def _emb_exactly(x: NDArray[Any], freqs_cis: NDArray[Any], allowed: Rules) -> Bounded:
     """Multiply by the table that is given: nothing is lost in angles, whatever the position."""
     wide = freqs_cis.astype(np.complex128)[None, :, None, :]
     at_zero = np.zeros(x.shape[:2], dtype=np.int64)
-    exact = Rotation.of(x, at_zero, interleaved=True, base=case.base)
+    exact = Rotation.of(x, at_zero, _PRINTED)
     pairs = exact.pairs._replace(cos=wide.real, sin=wide.imag)
     y1 = pairs.x1 * pairs.cos - pairs.x2 * pairs.sin
     y2 = pairs.x1 * pairs.sin + pairs.x2 * pairs.cos
-    y = from_pairs(y1, y2, exact.tail, interleaved=True)
+    y = from_pairs(y1, y2, exact.tail, _PRINTED)
     exact = replace(exact, pairs=pairs, y=y, dtype=allowed.dtype)
     return Bounded(y, exact.allowed(allowed.precision, allowed.machine))
 
@@ -157,7 +159,7 @@ def _emb_exactly(x: NDArray[Any], freqs_cis: NDArray[Any], case: Case, allowed: 
 def rotary_emb(trial: Trial, case: Case) -> Finding:
     """Pairs of xq and xk, read as complex numbers, times freqs_cis; each keeps its dtype."""
     xq, xk, table = _emb_inputs(case)
-    exact = [_emb_exactly(x, table, case, rules(trial, case.dtype)) for x in (xq, xk)]
+    exact = [_emb_exactly(x, table, rules(trial, case.dtype)) for x in (xq, xk)]
     message = "the pairs are not multiplied by freqs_cis of their position"
     return _both(trial, case, _EMB, (xq, xk, table), (exact[0], exact[1]), message)
 
@@ -176,8 +178,8 @@ def emb_reference(trial: Trial, case: Case) -> Finding:
     literal = reference.apply_rotary_emb(xq.astype(np.float64), xk.astype(np.float64), table)
     exact = []
     for x, y in zip((xq, xk), literal, strict=True):
-        own = _emb_exactly(x, table, case, rules(trial, case.dtype)).allowed
-        exact.append(Bounded(y, own + _emb_exactly(x, table, case, LITERAL).allowed))
+        own = _emb_exactly(x, table, rules(trial, case.dtype)).allowed
+        exact.append(Bounded(y, own + _emb_exactly(x, table, LITERAL).allowed))
     message = "apply_rotary_emb differs from the literal reference"
     return _both(trial, case, _EMB, (xq, xk, table), (exact[0], exact[1]), message)
 
@@ -194,7 +196,7 @@ def as_rope(trial: Trial, case: Case) -> Finding:
     """With freqs_cis of positions 0..S-1, base 10000, it is RoPE(q, k) with two axes exchanged."""
     b, s, h, d = case.shape
     xq, xk = draw(case, case.shape, 0), draw(case, (b, s, h, d), 1)
-    cos, sin = oracle.cos_sin(np.arange(s), d, BASE)
+    cos, sin = oracle.cos_sin(np.arange(s), d, _PRINTED.frequencies)
     table = (cos + 1j * sin).astype(np.complex128 if case.dtype == "float64" else np.complex64)
     heads_first = [np.ascontiguousarray(x.transpose(_HEADS_FIRST)) for x in (xq, xk)]
     reply, call = trial.call("RoPE", heads_first), Call("RoPE", tuple(heads_first))
@@ -204,7 +206,7 @@ def as_rope(trial: Trial, case: Case) -> Finding:
     exact = []
     for x, y in zip((xq, xk), reply.values, strict=True):
         bound = rope_exactly(x.transpose(_HEADS_FIRST), allowed)
-        own = _emb_exactly(x, table, case, allowed)
+        own = _emb_exactly(x, table, allowed)
         if y.shape != bound.value.shape:
             return compare(y, bound.value, bound.allowed, name="RoPE(q, k)").after(call)
         # The table is rounded to complex64, which moves its points by a unit in the last place.

@@ -29,6 +29,7 @@ from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
 from ropespec.reference import published
+from ropespec.spec.convention import Frequencies
 
 __all__ = ["device_of"]
 
@@ -59,7 +60,7 @@ def _sizes(case: Case) -> tuple[int, int, int, int]:
 
 def _table(sizes: tuple[int, int, int, int], allowed: Rules) -> Bounded:
     _, _, length, dim = sizes
-    exact = embedding(np.arange(length), dim, BASE, allowed)
+    exact = embedding(np.arange(length), dim, Frequencies(BASE), allowed)
     return Bounded(*(np.broadcast_to(part, sizes) for part in exact))
 
 
@@ -128,7 +129,7 @@ def embedding_reference(trial: Trial, case: Case) -> Finding:
 
 
 def _cis(case: Case, end: int, allowed: Rules) -> tuple[Bounded, Bounded]:
-    return table(np.arange(end), case.head_dim, case.base, allowed)
+    return table(np.arange(end), case.head_dim, case.frequencies, allowed)
 
 
 def _complex(
@@ -155,7 +156,7 @@ def _complex(
 def freqs_cis(trial: Trial, case: Case) -> Finding:
     """e^{i m theta_i} for m = 0..end-1: (end, d/2)."""
     end = case.seq * 7
-    got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.base))
+    got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.frequencies.base))
     message = "freqs_cis is not e^{i m theta_i}"
     return problem or _complex(got, _cis(case, end, allowed), call, message)
 
@@ -170,7 +171,7 @@ def freqs_cis(trial: Trial, case: Case) -> Finding:
 def group(trial: Trial, case: Case) -> Finding:
     """abs(freqs_cis) = 1, freqs_cis[0] = 1, freqs_cis[a] freqs_cis[b] = freqs_cis[a+b]."""
     end = case.seq * 7
-    got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.base))
+    got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.frequencies.base))
     if problem:
         return problem
     cos, sin = _cis(case, end, allowed)
@@ -208,10 +209,10 @@ def group(trial: Trial, case: Case) -> Finding:
 def cis_reference(trial: Trial, case: Case) -> Finding:
     """Tables equal those of the literal NumPy reference."""
     end = case.seq * 7
-    got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.base))
+    got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.frequencies.base))
     if problem:
         return problem
-    literal = reference.precompute_freqs_cis(case.head_dim, end, *based(case.base).values())
+    literal = reference.precompute_freqs_cis(case.head_dim, end, *based(case).values())
     own, theirs = _cis(case, end, allowed), _cis(case, end, LITERAL)
     parts = (
         Bounded(literal.real, own[0].allowed + theirs[0].allowed),
@@ -315,13 +316,13 @@ def reshape_refused(trial: Trial, case: Case) -> Finding:
 def cache(trial: Trial, case: Case) -> Finding:
     """X * cos + rotate_half(x) * sin is R_m x, cos^2 + sin^2 = 1, each angle is listed twice."""
     positions = case.make_positions()
-    keywords = {"base": case.base}
+    keywords = case.only("base")
     arrays = (positions, case.dim)
     reply, call = trial.call("cos_sin", arrays, keywords), Call("cos_sin", arrays, keywords)
     if problem := answer(reply, call, dtypes=("", "")):
         return problem
     allowed = rules(trial, reply.dtypes[0])
-    bounds = table(positions, case.dim, case.base, allowed)
+    bounds = table(positions, case.dim, case.frequencies, allowed)
     cos, sin = (value.astype(np.float64) for value in reply.values)
     if cos.shape != bounds[0].value.shape or sin.shape != cos.shape:
         return against(cos, bounds[0], call, name="cos")
@@ -335,9 +336,9 @@ def cache(trial: Trial, case: Case) -> Finding:
     rotation = called(case, x, positions)
     x1, x2 = exact.pairs.x1, exact.pairs.x2
     c, s, ec, es = (part[:, :, None] for part in (cos, sin, bounds[0].allowed, bounds[1].allowed))
-    made = from_pairs(x1 * c - x2 * s, x2 * c + x1 * s, exact.tail, interleaved=case.interleaved)
+    made = from_pairs(x1 * c - x2 * s, x2 * c + x1 * s, exact.tail, case.convention)
     first, second = np.abs(x1) * ec + np.abs(x2) * es, np.abs(x2) * ec + np.abs(x1) * es
-    extra = from_pairs(first, second, np.zeros_like(exact.tail), interleaved=case.interleaved)
+    extra = from_pairs(first, second, np.zeros_like(exact.tail), case.convention)
     own = exact.allowed(trial.loosest(case.dtype), trial.machine)
     message = "x * cos + rotate_half(x) * sin with the cached cos and sin is not R_m x"
     return worst(circle, compare(y, made, own + extra, message=message).after(rotation))
@@ -356,15 +357,15 @@ def cached(trial: Trial, case: Case) -> Finding:
     """cos_sin_cached holds each of the subject's cos and sin twice, and x C + rot(x) S rotates."""
     positions = case.make_positions()
     row = positions[0]
-    base = based(case.base)
+    base = based(case)
     cos_cached, sin_cached = published.cos_sin_cached(row, case.dim, **base)
-    keywords = {"base": case.base}
+    keywords = case.only("base")
     reply = trial.call("cos_sin", (row, case.dim), keywords)
     call = Call("cos_sin", (row, case.dim), keywords)
     if problem := answer(reply, call, dtypes=("", "")):
         return problem
-    own = table(row, case.dim, case.base, rules(trial, reply.dtypes[0]))
-    theirs = table(row, case.dim, case.base, LITERAL)
+    own = table(row, case.dim, case.frequencies, rules(trial, reply.dtypes[0]))
+    theirs = table(row, case.dim, case.frequencies, LITERAL)
     findings = []
     for name, got, made, a, b in zip(
         ("cos", "sin"), reply.values, (cos_cached, sin_cached), own, theirs, strict=True

@@ -28,15 +28,15 @@ RUNS = ("arange", "ragged", "shuffled")
 
 def _pairs(case: Case, q: NDArray[Any], k: NDArray[Any]) -> tuple[NDArray[np.complex128], Float]:
     """Return q_i k_i^* of every pair, (B, S, H, r/2), and <q, k> of the tail, (B, S, H)."""
-    q1, q2 = pairs_of(q.astype(np.float64), case.dim, interleaved=case.interleaved)
-    k1, k2 = pairs_of(k.astype(np.float64), case.dim, interleaved=case.interleaved)
+    q1, q2 = pairs_of(q.astype(np.float64), case.convention)
+    k1, k2 = pairs_of(k.astype(np.float64), case.convention)
     tail = q[..., case.dim :].astype(np.float64) * k[..., case.dim :].astype(np.float64)
     return (q1 + 1j * q2) * (k1 - 1j * k2), tail.sum(axis=-1)
 
 
 def _unit(case: Case, offset: NDArray[np.int64]) -> NDArray[np.complex128]:
     """Return e^{i offset theta_i}, (B, S, 1, r/2)."""
-    cos, sin = oracle.cos_sin(offset[..., None], case.dim, case.base)
+    cos, sin = oracle.cos_sin(offset[..., None], case.dim, case.frequencies)
     return cos + 1j * sin
 
 
@@ -72,7 +72,7 @@ def real_part(trial: Trial, case: Case) -> Finding:
     found = scores(trial, case, q, k, m, n)
     _, tail = _pairs(case, q, k)
     q_pairs, k_pairs = (
-        relative.complex_pairs(x[..., : case.dim].astype(np.float64), interleaved=case.interleaved)
+        relative.complex_pairs(x[..., : case.dim].astype(np.float64), **case.only("interleaved"))
         for x in (q, k)
     )
     rotated = q_pairs * k_pairs.conj() * _unit(case, m - n)
@@ -97,8 +97,7 @@ def inner_product(trial: Trial, case: Case) -> Finding:
     got, _ = _pairs(case, left.y, right.y)
     exact: NDArray[Any] = _pairs(case, q, k)[0] * _unit(case, m - n)
     a, ea, b, eb = (
-        np.hypot(*pairs_of(part, case.dim, interleaved=case.interleaved))
-        for part in (*left.exact, *right.exact)
+        np.hypot(*pairs_of(part, case.convention)) for part in (*left.exact, *right.exact)
     )
     allowed = a * eb + b * ea + ea * eb + 2.0**-48 * a * b
     message = "the product q k^* of a pair is wrong after the rotation"
@@ -125,7 +124,7 @@ def groups(trial: Trial, case: Case) -> Finding:
     members = []
     for member in (0, 1):
         x = np.zeros(case.shape)
-        pairs_of(x, case.dim, interleaved=case.interleaved)[member][...] = 1.0
+        pairs_of(x, case.convention)[member][...] = 1.0
         members.append(x.astype(case.numpy_dtype))
     left = [rotate(trial, case, x, m) for x in members]
     right = [rotate(trial, case, x, n) for x in members]
@@ -140,7 +139,7 @@ def groups(trial: Trial, case: Case) -> Finding:
     ):
         q, k = left[a], right[b]
         parts = [
-            [np.stack(pairs_of(v, case.dim, interleaved=case.interleaved), axis=-1) for v in triple]
+            [np.stack(pairs_of(v, case.convention), axis=-1) for v in triple]
             for triple in ((q.y, *q.exact), (k.y, *k.exact))
         ]
         got = np.sum(parts[0][0] * parts[1][0], axis=-1)
@@ -190,7 +189,7 @@ def anchor(trial: Trial, case: Case) -> Finding:
     """With theta_0 = 1, q = (1, 0) and k = (0, 1), the score is sin(m - n)."""
     zero = np.zeros((case.batch, case.seq), dtype=np.int64)
     far = min(case.seed, case.limit - 1)
-    second = 1 if case.interleaved else case.dim // 2
+    second = case.convention.places(case.head_dim)[1].start
     q, k = basis(case, 0), basis(case, second)
     findings = []
     for m, n in ((far + 1, far), (far, far + 1)):

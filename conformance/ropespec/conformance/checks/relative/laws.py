@@ -39,9 +39,9 @@ def swap(trial: Trial, case: Case) -> Finding:
     message = "g(q, k, D) is not g(k, q, -D)"
     allowed = one.exact.allowed + mirrored.exact.allowed
     same = compare(mirrored.got, one.got, allowed, name="score", message=message)
-    q1, q2 = pairs_of(q.astype(np.float64), case.dim, interleaved=case.interleaved)
-    k1, k2 = pairs_of(k.astype(np.float64), case.dim, interleaved=case.interleaved)
-    _, sin = oracle.cos_sin((n - m)[..., None], case.dim, case.base)
+    q1, q2 = pairs_of(q.astype(np.float64), case.convention)
+    k1, k2 = pairs_of(k.astype(np.float64), case.convention)
+    _, sin = oracle.cos_sin((n - m)[..., None], case.dim, case.frequencies)
     odd = 2 * np.sum((q2 * k1 - q1 * k2) * sin, axis=-1)
     message = "g(q, k, D) - g(q, k, -D) is wrong: the sign of the offset does not count"
     allowed = one.exact.allowed + other.exact.allowed
@@ -51,13 +51,11 @@ def swap(trial: Trial, case: Case) -> Finding:
 
 def _any_angle(trial: Trial, case: Case, x: NDArray[np.floating]) -> tuple[Float, Float]:
     """Return the length of the pair of each component, and what is lost of it beside the angle."""
-    first, second = pairs_of(x.astype(np.float64), case.dim, interleaved=case.interleaved)
+    first, second = pairs_of(x.astype(np.float64), case.convention)
     length = np.hypot(first, second)
     tail = np.abs(x[..., case.dim :].astype(np.float64))
-    lengths = from_pairs(length, length, tail, interleaved=case.interleaved)
-    lost = rounding_allowed(
-        x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
-    )
+    lengths = from_pairs(length, length, tail, case.convention)
+    lost = rounding_allowed(x, case.convention, trial.loosest(case.dtype), trial.machine)
     return lengths, lost
 
 
@@ -96,7 +94,7 @@ def additive(trial: Trial, case: Case) -> Finding:
     chosen = np.random.default_rng([case.seed, 3]).random(case.dim // 2) < 0.5
     chosen[0], chosen[-1] = True, case.dim == 2
     tail = np.ones(case.head_dim - case.dim, dtype=bool)
-    mine = from_pairs(chosen, chosen, tail, interleaved=case.interleaved)
+    mine = from_pairs(chosen, chosen, tail, case.convention)
     parts = [
         [np.where(keep, x.astype(np.float64), 0.0).astype(x.dtype) for keep in (mine, ~mine)]
         for x in (q, k)

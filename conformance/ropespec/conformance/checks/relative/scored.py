@@ -52,7 +52,7 @@ def _score(
     keywords = conventions(trial, case, "relative_score")
     reply = trial.call("relative_score", (q, k, offset), keywords)
     call = Call("relative_score", (q, k, offset), keywords)
-    exact = score(q, k, offset, rules(trial, case.dtype), **case.keywords)
+    exact = score(q, k, offset, rules(trial, case.dtype), case.convention)
     return reply.values[0], exact, answer(reply, call, dtypes=(case.dtype,)), call
 
 
@@ -109,15 +109,13 @@ def _literal(
 
     The whole matrix is made for every offset, so few are better.
     """
-    keywords: dict[str, Any] = {**based(case.base), "rotary_dim": case.rotary_dim}
     value = reference.relative_score(
         q.astype(np.float64),
         k.astype(np.float64),
         offset,
-        interleaved=case.interleaved,
-        **keywords,
+        **based(case, "interleaved", "rotary_dim"),
     )
-    theirs = score(q, k, offset, LITERAL, **case.keywords)
+    theirs = score(q, k, offset, LITERAL, case.convention)
     return Bounded(value, exact.allowed + theirs.allowed)
 
 
@@ -132,7 +130,7 @@ def _literal(
 def anchor(trial: Trial, case: Case) -> Finding:
     """With theta_0 = 1, q = (1, 0), k = (0, 1): -sin 1 at offset n - m = 1, + sin 1 at -1."""
     q, k = np.zeros((2, case.head_dim)), np.zeros((2, case.head_dim))
-    q[:, 0], k[:, 1 if case.interleaved else case.dim // 2] = 1.0, 1.0
+    q[:, 0], k[:, case.convention.places(case.head_dim)[1].start] = 1.0, 1.0
     offset = np.array([1, -1], dtype=np.int64)
     got, exact, problem, call = _score(
         trial, case, q.astype(case.numpy_dtype), k.astype(case.numpy_dtype), offset

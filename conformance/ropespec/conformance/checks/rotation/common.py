@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.judge.finding import Call, Finding, compare
-from ropespec.conformance.judge.rotation import from_pairs, pairs_of
+from ropespec.conformance.judge.rotation import from_pairs, pairs_of, rest_of
 from ropespec.conformance.trial import Trial
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "elsewhere",
     "is_writable",
     "negative_positions",
+    "own_pair",
 ]
 
 EVERYTHING = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero")
@@ -49,8 +50,15 @@ def basis(case: Case, component: int) -> NDArray[np.floating]:
 
 def as_i(x: NDArray[np.floating], case: Case) -> NDArray[np.floating]:
     """Multiply every pair by i: (x1, x2) becomes (-x2, x1), without rounding."""
-    first, second = pairs_of(x, case.dim, interleaved=case.interleaved)
-    return from_pairs(-second, first, x[..., case.dim :], interleaved=case.interleaved)
+    first, second = pairs_of(x, case.convention)
+    return from_pairs(-second, first, rest_of(x, case.convention), case.convention)
+
+
+def own_pair(case: Case, component: int) -> NDArray[np.bool_]:
+    """Return which components make a pair with one that rotates, itself among them."""
+    pair = np.arange(case.dim // 2)
+    pairs = from_pairs(pair, pair, np.full(case.head_dim - case.dim, -1), case.convention)
+    return np.asarray(pairs == pairs[component])
 
 
 def called(case: Case, x: NDArray[np.floating], positions: NDArray[np.int64]) -> Call:

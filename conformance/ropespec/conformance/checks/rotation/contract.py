@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import EVERYTHING, alike, basis, called
+from ropespec.conformance.checks.rotation.common import EVERYTHING, alike, basis, called, own_pair
 from ropespec.conformance.checks.shared import rules, unchanged
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
@@ -141,9 +141,7 @@ def _own_and_reached(
     Both may hold NaN, and those that are both must. A wrong pairing is the business of ROT-6 and
     ROT-7; here it is followed.
     """
-    index = np.arange(case.head_dim)
-    pair = index // 2 if case.interleaved else index % (case.dim // 2)
-    own: NDArray[np.bool_] = (pair == pair[component]) & (index < case.dim)
+    own = own_pair(case, component)
     away_from_zero = np.ones((case.batch, case.seq), dtype=np.int64)
     unit = trial.rotate(case, basis(case, component), away_from_zero)
     return own, np.asarray(np.any(unit.astype(np.float64) != 0, axis=(0, 1, 2)))
@@ -200,7 +198,7 @@ def rounded(trial: Trial, case: Case) -> Finding:
     before = stages.angle + stages.table + stages.arithmetic + rules(trial, case.dtype).floor
     first, second = np.broadcast_to(before, (2, *exact.pairs.x1.shape))
     tail = np.zeros_like(exact.tail)
-    off = from_pairs(first, second, tail, interleaved=case.interleaved)
+    off = from_pairs(first, second, tail, case.convention)
     least, most = (round_to(exact.y + side, x.dtype).astype(np.float64) for side in (-off, off))
     got = y.astype(np.float64)
     message = f"y is not R_m x rounded once to {case.dtype}"

@@ -1,7 +1,5 @@
 """Checks of the forms of the rotation: 2x2, complex, dense, sparse, rows (ROT-1 to ROT-9)."""
 
-import dataclasses
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +11,7 @@ from ropespec.conformance.checks.rotation.common import (
     basis,
     both_layouts,
     called,
+    own_pair,
 )
 from ropespec.conformance.checks.shared import NEAR, based, literal_error
 from ropespec.conformance.judge.bounds import Bounded
@@ -71,9 +70,7 @@ def as_complex(trial: Trial, case: Case) -> Finding:
     y = trial.rotate(case, x, positions)
     z = trial.rotate(case, quarter, positions)
     call = called(case, x, positions)
-    bound = rounding_allowed(
-        x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
-    )
+    bound = rounding_allowed(x, case.convention, trial.loosest(case.dtype), trial.machine)
     return compare(
         z, as_i(y.astype(np.float64), case), 2 * bound, message="f(i x, m) is not i f(x, m)"
     ).after(call)
@@ -137,9 +134,7 @@ def _pairing(trial: Trial, case: Case) -> Finding:
     x = basis(case, component)
     y = trial.rotate(case, x, positions)
     call = called(case, x, positions)
-    index = np.arange(case.head_dim)
-    pair = index // 2 if case.interleaved else index % (case.dim // 2)
-    own = (pair == pair[component]) & (index < case.dim)
+    own = own_pair(case, component)
     reached = np.flatnonzero(np.any(y.astype(np.float64) != 0, axis=(0, 1, 2)) & ~own)
     if reached.size:
         return broken(
@@ -217,9 +212,7 @@ def _matrix(
         reply = trial.call("rotation_matrix", (positions, case.head_dim), case.keywords)
         exact = _columns(case, positions, reply.dtypes[0])
         allowed = exact.allowed(trial.loosest(reply.dtypes[0]), trial.machine)
-        literal = reference.rotation_matrix(
-            positions, case.head_dim, interleaved=case.interleaved, **based(case.base)
-        )
+        literal = reference.rotation_matrix(positions, case.head_dim, **based(case, "interleaved"))
         bound = Bounded(literal.transpose(_SWAP), allowed + literal_error(exact))
         return _entries(case, positions, reply.values[0], bound)
 
@@ -232,7 +225,7 @@ def _columns(case: Case, positions: NDArray[np.int64], dtype: str) -> Rotation:
     dim = case.head_dim
     unit = np.eye(dim, dtype=dtype).reshape(1, 1, dim, dim)
     x = np.broadcast_to(unit, (*positions.shape, dim, dim))
-    return Rotation.of(x, positions, interleaved=case.interleaved, base=case.base)
+    return Rotation.of(x, positions, case.stating(rotary_dim=None).convention)
 
 
 def _entries(
@@ -282,8 +275,8 @@ def layouts(trial: Trial, case: Case) -> Finding:
     """f_half(P x) = P f_interleaved(x)."""
     positions = case.make_positions()
     x = case.make_x(positions)
-    split = dataclasses.replace(case, interleaved=False)
-    woven = dataclasses.replace(case, interleaved=True)
+    split = case.stating(interleaved=False)
+    woven = case.stating(interleaved=True)
     order = np.concatenate([np.arange(0, case.dim, 2), np.arange(1, case.dim, 2)])
     order = np.concatenate([order, np.arange(case.dim, case.head_dim)])
     permuted = np.ascontiguousarray(x[..., order])

@@ -47,7 +47,7 @@ class Given(NamedTuple):
 
     def expect(self, case: Case) -> Rotation:
         """Rotate x exactly."""
-        return Rotation.by_tables(self.x, self.cos, self.sin, interleaved=case.interleaved)
+        return Rotation.by_tables(self.x, self.cos, self.sin, case.convention.pairing)
 
 
 def _given(
@@ -68,7 +68,7 @@ def _given(
         angle = np.random.default_rng([seed, 11]).uniform(-4.0, 4.0, (*positions.shape, r // 2))
         cos, sin = np.cos(angle), np.sin(angle)
     else:
-        cos, sin = oracle.cos_sin(positions, r, case.base)
+        cos, sin = oracle.cos_sin(positions, r, case.frequencies)
     dtype = numpy_dtype(case.dtype if case.seed % 4 < 2 else "float32")
     cos, sin = ((gain * part).astype(dtype) for part in (cos, sin))
     claimed = trial.profile
@@ -78,7 +78,7 @@ def _given(
 
 
 def _call(trial: Trial, case: Case, x: Array, cos: Array, sin: Array) -> Given:
-    keywords = {"interleaved": case.interleaved} if _takes(trial, "interleaved") else {}
+    keywords = case.only("interleaved") if _takes(trial, "interleaved") else {}
     sent = to_subject(x, trial.profile)
     return Given(x, cos, sin, Call(NEEDS[0], (sent, cos, sin), keywords))
 
@@ -152,7 +152,7 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     if y.shape != given.x.shape:
         return broken(f"y has shape {y.shape}; expected {given.x.shape}", call=given.call)
     literal = reference.apply_rotary_cos_sin(
-        given.x.astype(np.float64), given.cos, given.sin, interleaved=case.interleaved
+        given.x.astype(np.float64), given.cos, given.sin, **case.only("interleaved")
     )
     exact = given.expect(case)
     allowed = exact.allowed(_budget(trial, case, given), trial.machine) + literal_error(

@@ -35,11 +35,11 @@ def walk(trial: Trial, case: Case) -> list[Case]:
             seed=int(rng.integers(0, 1000)),
         )
         if "base" in takes:
-            base = float(rng.choice([case.base, 10000.0, 500000.0]))
-            call = dataclasses.replace(call, base=base)
+            base = float(rng.choice([case.frequencies.base, 10000.0, 500000.0]))
+            call = call.stating(base=base)
         if "interleaved" in takes:
             layout = bool(rng.choice(trial.profile.layouts))
-            call = dataclasses.replace(call, interleaved=layout)
+            call = call.stating(interleaved=layout)
         calls.append(call)
     return calls
 

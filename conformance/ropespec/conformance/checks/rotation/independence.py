@@ -169,7 +169,7 @@ def many(trial: Trial, case: Case) -> Finding:
     """
     claimed = trial.profile
     narrow = min(dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2))
-    case = dataclasses.replace(case, rotary_dim=claimed.rotary_dim, head_dim=narrow)
+    case = dataclasses.replace(case, head_dim=narrow).stating(rotary_dim=claimed.rotary_dim)
     many = min(MANY, trial.most_tokens(1))
     for batch, seq in ((1, many), (many, 1))[: 1 if claimed.axes == "shd" else 2]:
         run = batch == 1 and claimed.max_position >= many

@@ -50,18 +50,15 @@ def _asked(trial: Trial, case: Case) -> list[Asked]:
         part = case.head_dim // 4 * 2
         width = part if case.seed % 3 == 0 and part >= 2 else claimed.rotary_dim
         if name == FUNCTIONS[0]:
-            keywords = {
-                **case.keywords,
-                "rotary_dim": width if "rotary_dim" in taken else claimed.rotary_dim,
-            }
-            exact = Rotation.of(x, positions, **keywords)
-            call = Call(name, (x, positions), keywords)
+            one = case.stating(rotary_dim=width if "rotary_dim" in taken else claimed.rotary_dim)
+            exact = trial.expect(one, x, positions)
+            call = Call(name, (x, positions), one.keywords)
         else:
-            made = oracle.cos_sin(positions, width or case.head_dim, case.base)
+            made = oracle.cos_sin(positions, width or case.head_dim, case.frequencies)
             tables = [t.astype(numpy_dtype("float32")) for t in made]
-            exact = Rotation.by_tables(x, *tables, interleaved=case.interleaved)
+            exact = Rotation.by_tables(x, tables[0], tables[1], case.convention.pairing)
             rest = [t[0] if where.ndim == 1 else t for t in tables]
-            call = Call(name, (sent, *rest), {"interleaved": case.interleaved})
+            call = Call(name, (sent, *rest), case.only("interleaved"))
         some.append(Asked(name, [sent, *rest], call, exact))
     return some
 
@@ -268,7 +265,7 @@ def gradient(trial: Trial, case: Case) -> Finding:
 def _pulled_back(
     trial: Trial, asked: Asked, got: Reply, c: Array, positions: Array
 ) -> list[Finding]:
-    exact = Rotation.of(c, -positions, **asked.call.keywords)
+    exact = Rotation.of(c, -positions, asked.exact.by)
     allowed = exact.allowed(trial.loosest(c.dtype.name), trial.machine)
     message = "in place, the gradient is not R_m^T c, and nothing was raised"
     return [

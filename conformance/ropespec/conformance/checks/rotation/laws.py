@@ -61,17 +61,13 @@ def norm(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
     call = called(case, x, positions)
-    bound = rounding_allowed(
-        x, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
-    )
+    bound = rounding_allowed(x, case.convention, trial.loosest(case.dtype), trial.machine)
     before, after = (np.linalg.norm(v.astype(np.float64), axis=-1) for v in (x, y))
     allowed = np.linalg.norm(bound, axis=-1) + 2.0**-48 * before
     message = "the length of x changes"
     kept = compare(after, before, allowed, name="length", message=message)
     at = places(case)[-1][:3]
-    R = rotation.rotation_matrix(
-        int(positions[at[:2]]), case.dim, interleaved=case.interleaved, **based(case.base)
-    )
+    R = rotation.rotation_matrix(int(positions[at[:2]]), case.dim, **based(case, "interleaved"))
     wide = x[at].astype(np.float64)
     length = np.array([np.linalg.norm([*(R @ wide[: case.dim]), *wide[case.dim :]])])
     message = "the length of f(x, m) is not that of R_m x with the dense matrix"
@@ -160,9 +156,7 @@ def linear(trial: Trial, case: Case) -> Finding:
     y1, y2, y12, minus = (trial.rotate(case, part, positions).astype(np.float64) for part in inputs)
     call = called(case, inputs[2], positions)
     bounds = [
-        rounding_allowed(
-            part, case.dim, trial.loosest(case.dtype), trial.machine, interleaved=case.interleaved
-        )
+        rounding_allowed(part, case.convention, trial.loosest(case.dtype), trial.machine)
         for part in inputs
     ]
     sums = compare(y12, y1 + y2, bounds[0] + bounds[1] + bounds[2], message="f(a+b) != f(a)+f(b)")

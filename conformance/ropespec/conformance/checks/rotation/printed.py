@@ -117,7 +117,7 @@ def _matrices(
         x = case.make_x(positions)
         found = beside(trial, case, x, positions)
         seen, t = Forms("a rotated vector", found.call), token(case, x, found, positions)
-        base = based(case.base)
+        base = based(case)
         for name, R in made(t.m, case.dim, base).items():
             seen.add(name, t.y, R @ t.x, t.off)
         dense = reference.apply_rotary_dense(
@@ -155,9 +155,8 @@ def _reference(
         positions = case.make_positions()
         x = case.make_x(positions)
         y = trial.rotate(case, x, positions, function=function)
-        keywords: dict[str, Any] = {**based(case.base), "rotary_dim": case.rotary_dim}
-        if layouts is None:
-            keywords["interleaved"] = case.interleaved
+        layout = ("interleaved",) if layouts is None else ()
+        keywords = based(case, "rotary_dim", *layout)
         literal = getattr(reference, function)(x.astype(np.float64), positions, **keywords)
         exact = trial.expect(case, x, positions)
         allowed = exact.allowed(trial.loosest(case.dtype), trial.machine) + literal_error(exact)
@@ -207,7 +206,7 @@ def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
         positions = case.make_positions()
         x = case.make_x(positions)
         found = beside(trial, case, x, positions)
-        base = based(case.base)
+        base = based(case)
         wide = x.astype(np.float64)
         companion = getattr(rotation, f"rotate_half_{rotated}")
         listed = getattr(frequencies, f"duplicate_{rotated}")
@@ -225,7 +224,7 @@ def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
             allowed[..., : case.dim],
         )
         literal = reference.apply_rotary(
-            wide, positions, interleaved=interleaved, rotary_dim=case.rotary_dim, **base
+            wide, positions, **based(case, "interleaved", "rotary_dim")
         )
         seen.add("rotation.apply_rotary", found.y, literal, allowed)
         return seen.finding()

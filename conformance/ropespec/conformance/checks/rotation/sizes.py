@@ -25,9 +25,8 @@ def _sizes(id_: str, *, interleaved: bool) -> None:
     def sizes(trial: Trial, case: Case) -> Finding:
         """The rotation is right at every head_dim that is claimed, in one small call each."""
         claimed = trial.profile
-        usual = dataclasses.replace(
-            case, batch=1, seq=TOKENS, heads=1, rotary_dim=claimed.rotary_dim
-        )
+        usual = dataclasses.replace(case, batch=1, seq=TOKENS, heads=1)
+        usual = usual.stating(rotary_dim=claimed.rotary_dim)
         dims = [dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2)]
         if claimed.framework.compiles:  # every new size; the report says which were used
             dims = dims[case.seed % SHARE :: SHARE] or dims

@@ -1,6 +1,5 @@
 """Checks of gradients and transforms: ROT-20 beyond its first derivative, and ROT-24."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,7 +54,7 @@ def has_gradient(trial: Trial) -> str | None:
 def _settled(trial: Trial, case: Case) -> Case:
     """Take the claimed base and rotary_dim, so that few programs are compiled."""
     claimed = trial.profile
-    return dataclasses.replace(case, base=float(claimed.base), rotary_dim=claimed.rotary_dim)
+    return case.stating(base=float(claimed.base), rotary_dim=claimed.rotary_dim)
 
 
 def _apply(

@@ -16,7 +16,8 @@ Small angles take a shorter way: `small` goes from theta_i in two floats to an e
 4 and 5 follow.
 
 Step 5 always ends: base^(-2i/dim) is algebraic, so for m != 0 cos and sin of m theta_i are
-transcendental (Lindemann-Weierstrass), and never halfway between two floats.
+transcendental (Lindemann-Weierstrass), and never halfway between two floats. Where a scheme makes
+theta_i zero there is nothing to decide.
 
 Only NumPy and the standard library are used, and nothing of the reference or the backends.
 """

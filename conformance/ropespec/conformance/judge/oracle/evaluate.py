@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.judge.oracle import exact
 from ropespec.conformance.judge.oracle.expansion import Expansion, expand
 from ropespec.conformance.judge.oracle.phase import limbs, phase
-from ropespec.conformance.judge.oracle.powers import scaled_frequencies, turns
+from ropespec.conformance.judge.oracle.powers import frequencies, scaled_frequencies, turns
 from ropespec.conformance.judge.oracle.small import (
     COLUMNS,
     SMALL,
@@ -20,6 +20,7 @@ from ropespec.conformance.judge.oracle.small import (
     expand_tiny,
     is_below,
 )
+from ropespec.spec.convention import Frequencies
 
 __all__ = ["cos_sin"]
 
@@ -33,13 +34,13 @@ class _Angles(NamedTuple):
 
     m: NDArray[np.uint64]
     dim: int
-    base: float
+    of: Frequencies
 
 
 def cos_sin(
-    positions: NDArray[np.integer], dim: int, base: float
+    positions: NDArray[np.integer], dim: int, of: Frequencies
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cos and sin of m * base^(-2i/dim), correctly rounded (FREQ-9).
+    """Cos and sin of m * theta_i, correctly rounded (FREQ-9).
 
     Parameters
     ----------
@@ -47,8 +48,8 @@ def cos_sin(
         Below 2^63 in absolute value.
     dim : int
         Even, at least 2.
-    base : float
-        Above 1.
+    of : Frequencies
+        Base and scheme.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def cos_sin(
     m[zero] = 1  # in place of the one exact angle, which is filled in at the end
     values = np.empty((2, m.size, dim // 2))
     if m.size:
-        _evaluate(_Angles(m, dim, float(base)), values)
+        _evaluate(_Angles(m, dim, of), values)
     cos, sin = values
     cos[zero], sin[zero] = 1.0, 0.0
     if negative.size:
@@ -84,8 +85,11 @@ def _evaluate(angles: _Angles, values: NDArray[np.float64]) -> None:
         _by_table(angles, values, slice(small.stop, angles.dim // 2)),
     ]
     places = np.concatenate(undecided)
+    turning = frequencies(angles.dim, angles.of) > 0.0
+    places = places[turning[places % turning.size]]
     for start in range(0, places.size, _BLOCK):
         _decide(angles, values.reshape(2, -1), places[start : start + _BLOCK])
+    values[0, :, ~turning], values[1, :, ~turning] = 1.0, 0.0
 
 
 def _by_table(angles: _Angles, values: NDArray[np.float64], columns: slice) -> NDArray[np.intp]:
@@ -93,7 +97,7 @@ def _by_table(angles: _Angles, values: NDArray[np.float64], columns: slice) -> N
     width = columns.stop - columns.start
     if not width:
         return _NONE
-    frequency = _limbs(angles.dim, angles.base)[:, None, columns]
+    frequency = _limbs(angles.dim, angles.of)[:, None, columns]
     # One frequency for each angle of a block: products of equal shapes are the fastest.
     frequency = np.repeat(frequency, _rows(angles, width), axis=1).reshape(4, -1)
     wide = bool(angles.m.max() >> np.uint64(32))
@@ -112,7 +116,7 @@ def _by_series(
     """Fill these columns by a series for small angles; return the places that are not decided."""
     if columns.start == columns.stop:
         return _NONE
-    theta = scaled_frequencies(angles.dim, angles.base)[:, columns]
+    theta = scaled_frequencies(angles.dim, angles.of)[:, columns]
     undecided = _fill(angles, values, columns, lambda m: series(m[:, None], theta))
     values[1, :, columns] *= theta[2]
     return undecided
@@ -160,27 +164,27 @@ def _round(expansion: Expansion, values: NDArray[np.float64]) -> NDArray[np.intp
 
 def _decide(angles: _Angles, values: NDArray[np.float64], places: NDArray[np.intp]) -> None:
     """Replace the values at these places, of shape (2, n dim/2), by ones that are decided."""
-    _, dim, base = angles
+    _, dim, of = angles
     m, index = angles.m[places // (dim // 2)], places % (dim // 2)
     pair = np.empty((2, places.size))
-    left = _round(expand(phase(m, _limbs(dim, base)[:, index], wide=True)), pair)
+    left = _round(expand(phase(m, _limbs(dim, of)[:, index], wide=True)), pair)
     values[:, places] = pair
 
     places, m, index = places[left], m[left], index[left]
-    theta = scaled_frequencies(dim, base)[:, index]
+    theta = scaled_frequencies(dim, of)[:, index]
     small = np.flatnonzero(is_below(SMALL, m, theta))
     pair = np.empty((2, small.size))
     left = _round(expand_small(m[small], theta[:, small]), pair)
     pair[1] *= theta[2, small]
     values[:, places[small]] = pair
 
-    bits_to_turns = functools.partial(turns, dim, base)
+    bits_to_turns = functools.partial(turns, dim, of)
     decided = np.delete(small, left)
     for j in np.delete(np.arange(places.size), decided):
         values[:, places[j]] = exact.rounded(int(m[j]), bits_to_turns, int(index[j]))
 
 
 @functools.lru_cache(maxsize=256)
-def _limbs(dim: int, base: float) -> NDArray[np.uint64]:
+def _limbs(dim: int, of: Frequencies) -> NDArray[np.uint64]:
     """`limbs`, kept."""
-    return limbs(dim, base)
+    return limbs(dim, of)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.judge.oracle.powers import turns
 from ropespec.conformance.judge.oracle.table import CELL_BITS, UNIT_BITS
+from ropespec.spec.convention import Frequencies
 
 __all__ = ["LIMB_BITS", "Phase", "limbs", "phase"]
 
@@ -42,24 +43,24 @@ class Phase(NamedTuple):
     part: NDArray[np.float64]
 
 
-def limbs(dim: int, base: float) -> NDArray[np.uint64]:
-    """theta_i / (2 pi) with 160 bits, each within 2 units of the last one.
+def limbs(dim: int, of: Frequencies) -> NDArray[np.uint64]:
+    """theta_i / (2 pi) modulo one turn with 160 bits, each within 2 units of the last one.
 
     Parameters
     ----------
     dim : int
         Even, at least 2.
-    base : float
-        Above 1.
+    of : Frequencies
+        Base and scheme.
 
     Returns
     -------
     ndarray of uint64, shape (4, dim/2)
         Bits 1 to 64 of a turn, 65 to 96, 97 to 128 and 129 to 160.
     """
-    fixed = turns(dim, base, LIMB_BITS)
+    fixed = turns(dim, of, LIMB_BITS)
     mask = 0xFFFFFFFF
-    rows = [[value >> 96 for value in fixed]]
+    rows = [[(value >> 96) & 0xFFFFFFFFFFFFFFFF for value in fixed]]
     rows += [[(value >> shift) & mask for value in fixed] for shift in (64, 32, 0)]
     return np.array(rows, dtype=np.uint64)
 

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge.oracle.expansion import Expansion
-from ropespec.conformance.judge.oracle.powers import scaled_frequencies
+from ropespec.conformance.judge.oracle.powers import frequencies, scaled_frequencies
+from ropespec.spec.convention import Frequencies
 
 __all__ = ["COLUMNS", "SMALL", "TINY", "columns_below", "expand_small", "expand_tiny", "is_below"]
 
@@ -46,7 +47,7 @@ def is_below(most: float, m: NDArray[np.uint64], theta: NDArray[np.float64]) -> 
     return below
 
 
-def columns_below(most: float, m: NDArray[np.uint64], dim: int, base: float) -> slice:
+def columns_below(most: float, m: NDArray[np.uint64], dim: int, of: Frequencies) -> slice:
     """Frequencies at which the angles of all these positions satisfy `is_below`.
 
     Parameters
@@ -57,19 +58,21 @@ def columns_below(most: float, m: NDArray[np.uint64], dim: int, base: float) -> 
         Positions, at least one, and none of them zero.
     dim : int
         Even, at least 2.
-    base : float
-        Above 1.
+    of : Frequencies
+        Base and scheme.
 
     Returns
     -------
     slice
-        Of the dim/2 frequencies; empty, at their end, where there are none.
+        Of the dim/2 frequencies; empty, at their end, where there are none or a scheme leaves
+        frequencies in no order.
     """
     half = dim // 2
     smallest, largest = m.min(keepdims=True), m.max(keepdims=True)
-    if float(largest[0]) * base ** (2 / dim - 1) > 2 * most:
+    slowest = frequencies(dim, of)
+    if float(largest[0]) * slowest[-1] > 2 * most or np.any(slowest[1:] > slowest[:-1]):
         return slice(half, half)  # most calls end here, before the frequencies to sixty digits
-    theta = scaled_frequencies(dim, base)
+    theta = scaled_frequencies(dim, of)
     columns = np.flatnonzero(is_below(most, smallest, theta) & is_below(most, largest, theta))
     return slice(columns[0], columns[-1] + 1) if columns.size else slice(half, half)
 
