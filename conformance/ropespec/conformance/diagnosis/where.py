@@ -92,20 +92,22 @@ def conditions(
     """
     if not any(part.any() for part in no):
         return [EVERYWHERE]
-    rng = np.random.default_rng(17)
-    chosen = [(_some(y, rng), _some(n, rng)) for y, n in zip(yes, no, strict=True)]
+    chosen = _chosen(yes, no)
     known = [
         (atom, out)
         for name, feature in (HISTORY | FEATURES if history else FEATURES).items()
         for atom, out in _atoms(name, feature, givens, chosen)
         if out.any()
     ]
-    atoms, excluded = [atom for atom, _ in known], [out for _, out in known]
-    found = [Where((atom,)) for atom, out in zip(atoms, excluded, strict=True) if out.all()]
+    found = [Where((atom,)) for atom, out in known if out.all()]
     for count in (2, 3):
-        if not found:
-            found = _joined(atoms, excluded, count)
+        found = found or _joined([atom for atom, _ in known], [out for _, out in known], count)
     return found[:most]
+
+
+def _chosen(yes: Sequence[Array], no: Sequence[Array]) -> list[tuple[Array, Array]]:
+    rng = np.random.default_rng(17)
+    return [(_some(y, rng), _some(n, rng)) for y, n in zip(yes, no, strict=True)]
 
 
 def _atoms(
