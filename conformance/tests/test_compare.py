@@ -1,6 +1,5 @@
 """Comparison of two subjects: identification, change, parting position, logits."""
 
-from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -32,22 +31,7 @@ KEPT = {}
 @pytest.fixture(scope="session")
 def fresh(checks):
     """Return a function that compares two subjects in this process."""
-
-    class Fresh(type(checks.trial({}).session)):
-        """What a comparison starts afresh at its end, and what has no process to be started."""
-
-        timeout = 5.0
-
-        def refresh(self):
-            """Do nothing."""
-
-        def under(self, profile, timeout):
-            """Return the same under other claims."""
-            del timeout
-            other = copy(self)
-            other.profile = profile
-            return other
-
+    in_process = type(checks.trial({}).session)
     entries = {entry.target: entry for entry in zoo()}
 
     def side(label, target, claims):
@@ -59,7 +43,7 @@ def fresh(checks):
         guessed = not ({"layouts"} & (set(own) | set(claims)))
         profile = Profile.from_mapping({"layouts": [True]} | own | claims)
         named = {} if keywords is None else {"keywords": keywords}
-        session = Fresh({"apply_rotary": function}, profile, target=target, **named)
+        session = in_process({"apply_rotary": function}, profile, target=target, **named)
         return side_of(label, session, claims, guessed=guessed)
 
     def run(a, b, claims_a=None, claims_b=None, seed=0):
