@@ -6,11 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from ropespec.conformance.subject.errors import SubjectError, SubjectRaised
+from ropespec.conformance.subject.errors import (
+    NotDifferentiable,
+    NotPossible,
+    SubjectCrashed,
+    SubjectError,
+    SubjectRaised,
+    SubjectTimeout,
+)
 from ropespec.conformance.subject.reply import Reply, Rotated
 from ropespec.conformance.subject.requests import Question
 
 __all__ = ["Asked"]
+
+_FAULTS = (
+    (NotPossible, "not asked"),
+    (NotDifferentiable, "no gradient"),
+    (SubjectCrashed, "crash"),
+    (SubjectTimeout, "timeout"),
+    (SubjectError, "raises"),
+)
 
 
 @dataclass(slots=True)
@@ -65,6 +80,33 @@ class Asked:
     def raised(self) -> str:
         """The name of the exception that the subject raised; empty if it raised none."""
         return self.error.type_name if isinstance(self.error, SubjectRaised) else ""
+
+    @property
+    def fault(self) -> str:
+        """What came instead of one real array like x: empty if nothing is wrong with that.
+
+        `not asked`, `crash`, `timeout`, `no gradient`, `raises`; `no array`, `complex`, `axes` (the
+        sizes of x in another order), `shape`, or `dtype`.
+        """
+        for kind, name in _FAULTS:
+            if isinstance(self.error, kind):
+                return name
+        assert self.reply is not None
+        x, got = self.arrays[0], self.reply.values[0]
+        if len(self.reply.values) != 1 or not self.reply.is_array[0]:
+            return "no array"
+        if got.dtype.kind == "c":
+            return "complex"
+        if self.y is None:
+            return "axes" if sorted(got.shape) == sorted(x.shape) else "shape"
+        return "" if self.reply.dtypes[0] == x.dtype.name else "dtype"
+
+    @property
+    def said(self) -> str:
+        """What the subject said of its failure; empty if it answered."""
+        if self.error is None:
+            return ""
+        return f"{self.raised}: {self.error.message}" if self.raised else self.error.message
 
     def answered(self) -> Reply:
         """Return what came back.

@@ -323,9 +323,24 @@ class Caller(ABC):
 
         Shapes and keywords are those of `rotate`, errors those of `vjp`.
         """
+        return self.attempt_vjp(
+            x, positions, cotangent, keywords=keywords, strided=strided, function=function
+        ).rotated()
+
+    def attempt_vjp(
+        self,
+        x: np.ndarray,
+        positions: np.ndarray,
+        cotangent: np.ndarray,
+        *,
+        keywords: Keywords = _NOTHING,
+        strided: bool = False,
+        function: str = "apply_rotary",
+    ) -> Asked:
+        """Take the gradient as `rotate_vjp` does; a `SubjectError` is part of the answer."""
         asked = Asked("vjp", function, (x, positions), extra=(cotangent,), strided=strided)
         sent = (to_subject(cotangent, self.profile),)
-        return self._rotation(asked, keywords, "vjp", sent).rotated()
+        return self._rotation(asked, keywords, "vjp", sent)
 
     def rotate_refilled(
         self, before: Pair, after: Pair, *, keywords: Keywords = _NOTHING
