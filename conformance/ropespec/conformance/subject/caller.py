@@ -237,15 +237,8 @@ class Caller(ABC):
         SubjectError
             As `call`.
         """
-        question = Question(
-            "transform",
-            function,
-            tuple(arrays),
-            keywords,
-            tuple(extra),
-            kind=transform,
-            axes=tuple(axes),
-        )
+        given, with_it, mapped = tuple(arrays), tuple(extra), tuple(axes)
+        question = Question("transform", function, given, keywords, with_it, transform, mapped)
         return self._raw("transform", question)
 
     def rotate(
