@@ -4,9 +4,9 @@ import importlib.metadata
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType, SimpleNamespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,15 @@ from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import CheckResult
 from ropespec.conformance.runner import Plan, run_check
 from ropespec.conformance.spent import Spent
-from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
+from ropespec.conformance.subject.caller import Caller
 from ropespec.conformance.subject.loading import DEVICE, keywords_of
-from ropespec.conformance.subject.session import NotClaimed, Offer, Reply, Rotated, SubjectRaised
+from ropespec.conformance.subject.requests import Question
+from ropespec.conformance.subject.session import (
+    NotClaimed,
+    Offer,
+    Reply,
+    SubjectRaised,
+)
 from ropespec.conformance.trial import Trial
 from ropespec.spec import FUNCTIONS
 from ropespec.spec.convention import Convention, Pairing
@@ -32,7 +38,7 @@ BOTH = (True, False)
 
 
 @dataclass
-class InProcess:
+class InProcess(Caller):
     """What the checks need of a `Session`, with NumPy functions called directly."""
 
     functions: Mapping[str, Callable[..., Any]]
@@ -43,6 +49,7 @@ class InProcess:
     lacks: tuple[str, ...] = ()
     stragglers: Mapping[str, int] = field(default_factory=dict)
     spent: Spent = field(default_factory=Spent)
+    timeout: float = 5.0
 
     @property
     def offers(self) -> dict[str, Offer]:
@@ -53,21 +60,21 @@ class InProcess:
         named = keywords_of(self.functions[function], bare=False)
         return frozenset(named) & (self.keywords | {DEVICE})
 
-    def call(
-        self,
-        function: str,
-        arrays: Sequence[Any],
-        *,
-        keywords: Mapping[str, Any],
-        strided: bool = False,
-    ) -> Reply:
-        """Call with copies of the arrays."""
-        del strided
+    def refresh(self) -> None:
+        """Forget nothing: what a function of this process keeps stays."""
+
+    def ask(self, question: Question) -> Reply:
+        """Call with copies of the arrays; what is copied for each call keeps no memory."""
+        if question.do == "refilled":
+            self.ask(replace(question, do="call"))
+            question = replace(question, arguments=question.extra)
+        elif question.do != "call":
+            raise NotClaimed(f"no {question.do} in this process")
+        arrays, own = question.arguments, self._taken(question.function)
         copies = [item.copy() if isinstance(item, np.ndarray) else item for item in arrays]
-        own = self._taken(function)
-        taken = {k: v for k, v in keywords.items() if k not in KEYWORDS or k in own}
+        taken = {k: v for k, v in question.keywords.items() if k not in KEYWORDS or k in own}
         try:
-            got = self.functions[function](*copies, **taken)
+            got = self.functions[question.function](*copies, **taken)
         except Exception as error:
             raise SubjectRaised((type(error).__name__,), str(error)) from error
         values = tuple(np.asarray(item) for item in (got if isinstance(got, tuple) else (got,)))
@@ -82,44 +89,6 @@ class InProcess:
             aliases=(False,) * count,
             seconds=0.0,
         )
-
-    def rotate(
-        self,
-        x: np.ndarray,
-        positions: np.ndarray,
-        *,
-        keywords: Mapping[str, Any] = MappingProxyType({}),
-        strided: bool = False,
-        strided_positions: bool = False,
-        function: str = "apply_rotary",
-    ) -> Rotated:
-        """Rotate in the subject's order of axes."""
-        del strided_positions
-        sent = to_subject(x, self.profile)
-        where = positions_for_subject(positions, self.profile)
-        reply = self.call(function, (sent, where), keywords=keywords, strided=strided)
-        fits = reply.values[0].shape == sent.shape
-        y = from_subject(reply.values[0], self.profile) if fits else reply.values[0]
-        return Rotated(y, fits, reply)
-
-    def rotate_vjp(self, *given: object, **how: object) -> Rotated:
-        """Take no gradient here."""
-        del given, how
-        raise NotClaimed("no gradients in this process")
-
-    def refresh(self) -> None:
-        """Forget nothing: what a function of this process keeps stays."""
-
-    def rotate_refilled(
-        self,
-        before: tuple[np.ndarray, np.ndarray],
-        after: tuple[np.ndarray, np.ndarray],
-        *,
-        keywords: Mapping[str, Any],
-    ) -> Rotated:
-        """Rotate the second pair; what is copied for each call keeps no memory."""
-        self.rotate(*before, keywords=keywords)
-        return self.rotate(*after, keywords=keywords)
 
 
 class Checks:

@@ -18,7 +18,7 @@ from ropespec.conformance.report.advice import command
 from ropespec.conformance.report.summary import profile_line
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.claimed import require_claimed
-from ropespec.conformance.subject.requests import request
+from ropespec.conformance.subject.requests import Question
 from ropespec.conformance.subject.session import (
     NotClaimed,
     NotPossible,
@@ -154,16 +154,16 @@ def test_a_device_that_is_not_there_is_noticed():
 
 QUESTIONS = {
     "strided": (("call", "apply_rotary", {"strided": True}, (1, 2, 1, 4)), {"strided": False}),
-    "gaps": (("into", "apply_rotary", {"into": "strided"}, (1, 2, 1, 4)), {"strided": False}),
+    "gaps": (("into", "apply_rotary", {"kind": "strided"}, (1, 2, 1, 4)), {"strided": False}),
     "vjp": (("vjp", "apply_rotary_cos_sin", {}, (1, 2, 1, 4)), {"gradients": False}),
     "jvp": (
-        ("transform", "apply_rotary", {"transform": "jvp"}, (1, 2, 1, 4)),
+        ("transform", "apply_rotary", {"kind": "jvp"}, (1, 2, 1, 4)),
         {"gradients": False},
     ),
     "tokens": (("call", "apply_rotary", {}, (3, 7, 1, 4)), {"max_tokens": 20}),
     "swapped": (("call", "apply_rotary", {}, (3, 1, 7, 4)), {"max_tokens": 20, "axes": "bhsd"}),
     "mapped": (
-        ("transform", "apply_rotary", {"transform": "vmap", "axes": [1, 0]}, (3, 2, 7, 1, 4)),
+        ("transform", "apply_rotary", {"kind": "vmap", "axes": (1, 0)}, (3, 2, 7, 1, 4)),
         {"max_tokens": 20},
     ),
     "empty": (("call", "apply_rotary_dense", {}, (2, 0, 1, 4)), {"empty": False}),
@@ -175,8 +175,8 @@ QUESTIONS = {
 def test_what_is_not_claimed_is_not_asked(name):
     """Whoever asks; and it is asked where the claim is not made."""
     (do, function, more, shape), claims = QUESTIONS[name]
-    asked, sent = request(do, function, [np.zeros(shape)], {}, strided=False)
-    asked |= more
+    sent = [np.zeros(shape)]
+    asked = Question(do, function, tuple(sent), **more)
 
     with pytest.raises(NotClaimed, match="claimed$"):
         require_claimed(Profile((False,), **claims), asked, sent)
@@ -208,8 +208,8 @@ def test_a_comparison_is_made_in_parts_that_are_claimed():
     with Session(load(entry.target), entry.profile) as session:
         nothing = Identification(session.target, (), 0, 0.0)
         side = Side("A", session, {}, nothing, None, entry.profile)
-        y, dtype = side.rotate(x, positions, {})
+        answer = side.answer(x, positions, {})
 
-    assert dtype == "float32"
+    assert answer.problem == ""
     expected = reference.apply_rotary(x, positions, interleaved=False)
-    assert np.allclose(y, expected, atol=1e-4)
+    assert np.allclose(answer.y, expected, atol=1e-4)

@@ -1,6 +1,5 @@
 """Comparison of two subjects: identification, change, parting position, logits."""
 
-from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -8,15 +7,14 @@ import pytest
 
 from ropespec.backends import numpy
 from ropespec.conformance.builtin import builtin_profile
-from ropespec.conformance.compare import Relation, compare
-from ropespec.conformance.compare.change import channel_list, into_a, into_b
+from ropespec.conformance.compare import compare
+from ropespec.conformance.compare.result import Relation
 from ropespec.conformance.compare.search import COUNT, part_from, reach, spread
-from ropespec.conformance.compare.side import side_of
-from ropespec.conformance.compare.turn import Turn
-from ropespec.conformance.compare.words import list_words
+from ropespec.conformance.compare.sides import side_of
+from ropespec.conformance.compare.turn import Turn, channel_list, into_a, into_b
 from ropespec.conformance.identify import Pairing
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.report.comparison import headline
+from ropespec.conformance.report.headline import headline, list_words
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.zoo import zoo
 
@@ -33,22 +31,7 @@ KEPT = {}
 @pytest.fixture(scope="session")
 def fresh(checks):
     """Return a function that compares two subjects in this process."""
-
-    class Fresh(type(checks.trial({}).session)):
-        """What a comparison starts afresh at its end, and what has no process to be started."""
-
-        timeout = 5.0
-
-        def refresh(self):
-            """Do nothing."""
-
-        def under(self, profile, timeout):
-            """Return the same under other claims."""
-            del timeout
-            other = copy(self)
-            other.profile = profile
-            return other
-
+    in_process = type(checks.trial({}).session)
     entries = {entry.target: entry for entry in zoo()}
 
     def side(label, target, claims):
@@ -60,7 +43,7 @@ def fresh(checks):
         guessed = not ({"layouts"} & (set(own) | set(claims)))
         profile = Profile.from_mapping({"layouts": [True]} | own | claims)
         named = {} if keywords is None else {"keywords": keywords}
-        session = Fresh({"apply_rotary": function}, profile, target=target, **named)
+        session = in_process({"apply_rotary": function}, profile, target=target, **named)
         return side_of(label, session, claims, guessed=guessed)
 
     def run(a, b, claims_a=None, claims_b=None, seed=0):
@@ -201,13 +184,32 @@ def test_a_side_that_is_less_precise_in_one_dtype_is_interchangeable_in_the_othe
 
     assert found.relation is Relation.PART
     assert headline(found) == (
-        "interchangeable in float32; in bfloat16 A is less precise (bf16-table), "
+        "not interchangeable: they agree in float32, but in bfloat16 A is less precise "
+        "(bf16-table), "
         f"up to {coarse.worst.ulp:.3g} ulp away; "
         "to accept that: --dtype bfloat16 --precision bf16-table"
     )
     assert compared(TABLE, HALF, accepted, accepted).interchangeable
     turned = headline(compared(HALF, TABLE, TWO_DTYPES, TWO_DTYPES))
     assert "in bfloat16 B is less precise (bf16-table)" in turned
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        ((HALF, f"{ZOO}.styles:bhsd_order", None, {"axes": "bhsd"}), True),
+        ((WOVEN, HALF), False),
+        (("numpy", HALF), False),
+        ((TABLE, HALF, TWO_DTYPES, TWO_DTYPES), False),
+        ((f"{ZOO}.position:row_0_for_all", HALF), False),
+    ],
+)
+def test_the_first_line_says_what_the_exit_status_says(words, same, compared):
+    """It begins with "interchangeable" where the status is 0, and nowhere else."""
+    found = compared(*words)
+
+    assert found.interchangeable == same
+    assert headline(found).startswith("interchangeable" if same else "not interchangeable: ")
 
 
 @pytest.mark.parametrize("kind", ["beyond both budgets", "in no class", "stops"])

@@ -18,9 +18,9 @@ from ropespec.conformance.evidence.script import (
     rotation_script,
     score_script,
 )
-from ropespec.conformance.evidence.tape import Asked
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.report import proof
+from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.binding import Binding
 from ropespec.conformance.subject.reply import Reply
 

@@ -22,6 +22,7 @@ from ropespec.conformance.registry import Check
 from ropespec.conformance.results import CheckResult, Status, Verdict
 from ropespec.conformance.runner import Plan, explained, run_check, select
 from ropespec.conformance.spent import Spent
+from ropespec.conformance.subject.caller import Caller
 from ropespec.conformance.subject.errors import (
     NotPossible,
     SubjectCrashed,
@@ -35,7 +36,7 @@ from ropespec.conformance.trial import Trial, Unfit
 HALF = Profile(layouts=(False,))
 
 
-class Nobody:
+class Nobody(Caller):
     """A session that is never called."""
 
     profile = HALF
@@ -44,6 +45,10 @@ class Nobody:
     environment = {}
     refreshed = False
     spent = Spent()
+
+    def ask(self, question):
+        """Nothing is asked of nobody."""
+        raise AssertionError(question)
 
     def refresh(self):
         """Take note."""

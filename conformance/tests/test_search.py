@@ -1,5 +1,6 @@
 """The search for a failing case is ordered, brief, and leaves nothing behind."""
 
+import contextlib
 import importlib
 import os
 import random
@@ -31,6 +32,7 @@ NOBODY = SimpleNamespace(
     offers={},
     environment={},
     spent=Spent(),
+    recording=lambda: contextlib.nullcontext([]),
 )
 
 

@@ -289,6 +289,36 @@ def test_sending_to_a_peer_that_is_gone(raw):
         raw[1].send({}, [np.zeros(10**5)])
 
 
+@pytest.mark.parametrize("length", [1, 8, 20, -1])
+def test_silence_inside_a_frame_ends_when_the_wait_raises(length):
+    """A peer that stops inside a frame is waited for no longer than one that is silent."""
+
+    class OverError(Exception):
+        pass
+
+    waits = []
+
+    def wait(_):
+        waits.append(1)
+        if len(waits) > 1:
+            raise OverError
+
+    here, there = socket.socketpair()
+    with here, there:
+        there.sendall(frame_bytes()[:length])
+        with pytest.raises(OverError):
+            Channel(here, wait).receive()
+
+
+def test_what_is_sent_twice_arrives_twice(raw):
+    """A frame behind another one is kept, and is the next."""
+    raw[0].sendall(frame_bytes() * 2)
+
+    for _ in range(2):
+        frame = raw[1].receive()
+        assert (frame.header, frame.arrays[0].tolist()) == ({"a": 1}, [0, 1, 2, 3])
+
+
 def test_waiting_ends_when_the_wait_raises():
     """The wait for a frame is ended by what looks at the clock."""
 

@@ -9,6 +9,7 @@ from ropespec.conformance.subject import arrays, worker
 from ropespec.conformance.subject.arrays import Returned
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.frameworks import framework_named, framework_of
+from ropespec.conformance.subject.requests import Question
 from ropespec.spec.errors import dtype_name
 
 SUBJECTS = Path(__file__).parent / "subjects"
@@ -284,8 +285,7 @@ def test_a_request_for_what_is_not_offered():
     assert "offers" in here.answer(load_request(f"{target}:apply"), [])[0]
     configure = {"do": "configure", "array": "numpy", "device": None}
     assert "environment" in here.answer(configure, [])[0]
-    request = {"do": "call", "function": "inv_freq", "arguments": [4], "keywords": {}}
-    answer, sent = here.answer({**request, "strided": False}, [])
+    answer, sent = here.answer(*Question("call", "inv_freq", (4,)).packed())
 
     assert answer == {"failed": "refused", "message": "the subject does not offer inv_freq"}
     assert sent == []
@@ -298,11 +298,9 @@ def test_a_torch_module_is_a_bare_callable():
     assert found["offers"] == {"apply_rotary": ["base"]}
     assert found["profile"]["dtypes"] == ["float32", "bfloat16"]
     here.answer({"do": "configure", "array": "torch", "device": None}, [])
-    arguments = [{"array": 0}, {"array": 1}]
-    request = {"do": "call", "function": "apply_rotary", "arguments": arguments, "keywords": {}}
-    request["seq"] = 1
-    sent = [values("float32"), np.zeros((2, 3), np.int64)]
-    answer, (got,) = here.answer({**request, "strided": False, "strided_positions": False}, sent)
+    sent = values("float32"), np.zeros((2, 3), np.int64)
+    header, plain = Question("call", "apply_rotary", sent).packed()
+    answer, (got,) = here.answer({**header, "seq": 1}, plain)
 
     assert answer["results"][0]["is_array"]
     assert same(got, sent[0])

@@ -11,11 +11,10 @@ import json
 import platform
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -25,37 +24,10 @@ from ropespec.conformance.builtin import BUILTIN, availability, builtin_profile
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult
 from ropespec.conformance.runner import Plan, run
-from ropespec.conformance.subject.session import Reply, Session, SubjectError, load
+from ropespec.conformance.subject.session import Session, SubjectError, load
 from ropespec.conformance.zoo import Wrong, zoo
 
 __all__ = ["Speed", "first_failure", "measure"]
-
-
-class _Recorder(Session):
-    """A session that remembers its calls."""
-
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:  # noqa: ANN401  # as Session
-        super().__init__(*arguments, **keywords)
-        self.calls: list[tuple[str, Sequence[Any], Mapping[str, Any]]] = []
-
-    def call(
-        self,
-        function: str,
-        arrays: Sequence[Any],
-        *,
-        keywords: Mapping[str, Any] | None = None,
-        strided: bool = False,
-        strided_positions: bool = False,
-    ) -> Reply:
-        """Call and take note."""
-        self.calls.append((function, arrays, keywords or {}))
-        return super().call(
-            function,
-            arrays,
-            keywords=keywords or {},
-            strided=strided,
-            strided_positions=strided_positions,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +69,16 @@ def measure(target: str, profile: Profile, *, seed: int = 0) -> Speed:
         Seed of the cases.
     """
     began = time.perf_counter()
-    with _Recorder(load(target), profile) as session:
+    with Session(load(target), profile) as session:
         _ = session.environment
         loaded = time.perf_counter()
-        verdict = run(session, Plan(seed=seed))
+        with session.recording() as tape:
+            verdict = run(session, Plan(seed=seed))
         checked = time.perf_counter()
-        calls = list(session.calls)
-        for function, arrays, keywords in calls:
+        calls = [one.question for one in tape if one.question and one.question.do == "call"]
+        for question in calls:
             try:
-                Session.call(session, function, arrays, keywords=keywords)
+                session.ask(question)
             except SubjectError:
                 continue  # a refused call was part of the run, too
         looped = time.perf_counter()

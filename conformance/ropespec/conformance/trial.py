@@ -29,7 +29,7 @@ __all__ = ["Effort", "Measured", "Trial", "Unfit", "unfit"]
 
 
 class Unfit(Exception):  # noqa: N818  # a finding on its way to the runner
-    """A result that cannot be judged as a rotated x, whatever its numbers are.
+    """A result that cannot be judged as a rotated x, whatever its numbers are: of the last call.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class Trial:
             function=function,
         )
         if finding := unfit(rotated, x):
-            raise Unfit(finding.after(Call(function, (x, positions), case.keywords)))
+            raise Unfit(finding)
         return np.asarray(rotated.y)
 
     def rotate_refilled(
@@ -216,7 +216,7 @@ class Trial:
         """
         rotated = self.session.rotate_refilled(before, after, keywords=case.keywords)
         if finding := unfit(rotated, after[0]):
-            raise Unfit(finding.after(Call("apply_rotary", after, case.keywords)))
+            raise Unfit(finding)
         return np.asarray(rotated.y)
 
     def rotate_vjp(
@@ -241,8 +241,7 @@ class Trial:
             x, positions, cotangent, keywords=case.keywords, strided=strided
         )
         if problem := _misfit(gradient, x):
-            finding = broken(f"has a gradient of {problem}")
-            raise Unfit(finding.after(Call("apply_rotary", (x, positions), case.keywords)))
+            raise Unfit(broken(f"has a gradient of {problem}"))
         return np.asarray(gradient.y)
 
     def expect(self, case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Rotation:

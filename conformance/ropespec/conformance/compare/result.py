@@ -1,16 +1,29 @@
-"""What a comparison found."""
+"""What a comparison found, as plain values; `report/compare.schema.json` says what each of them is.
+
+Beside the names of the schema stand those that only the report needs.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from ropespec.conformance.compare.change import Change
-from ropespec.conformance.compare.logits import Drift
-from ropespec.conformance.compare.measure import Held, Worst
 from ropespec.conformance.compare.search import Parting
+from ropespec.conformance.compare.turn import Change
+from ropespec.conformance.judge.precision import Precision
 
-__all__ = ["Band", "ByDtype", "Comparison", "Outcome", "Permutation", "Relation", "SideReport"]
+__all__ = [
+    "Band",
+    "ByDtype",
+    "Comparison",
+    "Drift",
+    "Held",
+    "Outcome",
+    "Permutation",
+    "Relation",
+    "SideReport",
+    "Worst",
+]
 
 
 class Relation(StrEnum):
@@ -23,16 +36,40 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """The precision class under which a side is compared, at one dtype of x.
+
+    Its source is `claimed`, `measured`, or `assumed` where no class holds or none can be measured.
+    """
+
+    precision: Precision
+    source: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of the class, or `none` where none holds."""
+        return "none" if self.source == "assumed" else self.precision.name
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The largest difference over the joint budget and where it was; the largest of the others."""
+
+    joint: float
+    strict: float
+    ulp: float
+    case: Mapping[str, Any]
+    element: str
+    position: int
+    a: float
+    b: float
+
+
+@dataclass(frozen=True, slots=True)
 class Band:
     """The largest difference at positions up to a limit.
 
-    Attributes
-    ----------
-    up_to : int
-        The limit.
-    absolute, ulp, joint : float
-        The difference over the length of its pair, in units of the last place, and over the joint
-        budget.
+    `absolute` is over the length of its pair, `joint` over the joint budget.
     """
 
     up_to: int
@@ -42,31 +79,23 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class ByDtype:
-    """What was found for x of one dtype.
+class Drift:
+    """The largest change of a logit q . k / sqrt(head_dim) when k comes from B instead of A."""
 
-    Attributes
-    ----------
-    dtype : str
-        Of x.
-    cases : int
-        Inputs that both answered.
-    reach : int
-        The largest absolute position that both answered.
-    held : tuple of Held
-        The precision classes of A and B.
-    worst : Worst or None
-        The largest difference; None if no input was answered by both.
-    parting : Parting or None
-        Where they part; None if they do not, as far as positions go.
-    bands : tuple of Band
-        How the difference grows.
-    unexplained : float
-        The largest difference over the joint budget where positions do not explain it: before
-        they part, or anywhere if they do not.
-    problems : tuple of str
-        What one side does instead of answering as the other does.
-    """
+    dtype: str
+    head_dim: int
+    query: int
+    distances: tuple[int, ...]
+    drift: tuple[float, ...]
+    bound: tuple[float, ...]
+    largest: float
+    ratio: float
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ByDtype:
+    """What was found for x of one dtype; `held` are the precision classes of A and B."""
 
     dtype: str
     cases: int
@@ -96,15 +125,7 @@ class ByDtype:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Both sides compared, as they are or after a change.
-
-    Attributes
-    ----------
-    by_dtype : tuple of ByDtype
-        One for each dtype.
-    logits : tuple of Drift
-        The drift of logits, for each dtype that both answered.
-    """
+    """Both sides compared, as they are or after a change."""
 
     by_dtype: tuple[ByDtype, ...]
     logits: tuple[Drift, ...]
@@ -122,19 +143,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """The order of channels that makes weights of A weights for B.
-
-    Attributes
-    ----------
-    head_dim : int
-        For which it is written out.
-    order : tuple of int
-        W_B = W_A[order] for the rows of W_q and W_k within each head.
-    result : tuple of int
-        The order of turned vectors: that of `order` but where a side moves pairs.
-    words : str
-        The same in words, for any head_dim.
-    """
+    """The order of channels that makes weights of A weights for B."""
 
     head_dim: int
     order: tuple[int, ...]
@@ -144,25 +153,7 @@ class Permutation:
 
 @dataclass(frozen=True, slots=True)
 class SideReport:
-    """What is said of one side.
-
-    Attributes
-    ----------
-    target : str
-        As given.
-    profile : mapping
-        What it was called with.
-    convention : str
-        What was identified, in one line.
-    environment : mapping
-        Versions.
-    remarks : tuple of str
-        What is unusual about it.
-    lacks : tuple of str
-        What this system could not keep it from.
-    stragglers : mapping of str to int
-        Processes that outlived it and were ended.
-    """
+    """What is said of one side; its remarks are how it differs from the specification."""
 
     target: str
     profile: Mapping[str, Any]
@@ -175,27 +166,7 @@ class SideReport:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything that was found about A and B.
-
-    Attributes
-    ----------
-    a, b : SideReport
-        The sides.
-    relation : Relation
-        How they stand to each other.
-    direct : Outcome
-        Compared as they are.
-    change : Change or None
-        What B needs to do what A does.
-    permutation : Permutation or None
-        The channels of that change.
-    changed : Outcome or None
-        Compared after it.
-    seed : int
-        Of the cases.
-    seconds : float
-        How long it took.
-    """
+    """Everything that was found about A and B."""
 
     a: SideReport
     b: SideReport

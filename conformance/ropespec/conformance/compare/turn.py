@@ -1,5 +1,6 @@
-"""The convention of one side: which components turn together, by which angle."""
+"""The convention of one side, and what leads from one convention to another."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -8,16 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.identify import Block, Identification, Name, Pairing
-from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.budget import Machine, Pairs, budget
+from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.precision import Precision
-from ropespec.spec.convention import Frequencies
+from ropespec.conformance.judge.rotation import Rotation
+from ropespec.spec.convention import Convention
 
-__all__ = ["Exact", "Turn", "turn_of"]
+__all__ = [
+    "Change",
+    "Exact",
+    "Turn",
+    "change_between",
+    "channel_list",
+    "into_a",
+    "into_b",
+    "permutation_words",
+]
 
 Float = NDArray[np.float64]
 
-_LINES = (Pairing.INTERLEAVED, Pairing.HALF, Pairing.HALF_OF_HEAD, Pairing.DEINTERLEAVED)
+_PAIRS = {
+    Pairing.INTERLEAVED: "interleaved (2i, 2i+1)",
+    Pairing.HALF: "half-split (i, i+d/2)",
+    Pairing.HALF_OF_HEAD: "pairs (i, i+head_dim/2)",
+    Pairing.DEINTERLEAVED: "interleaved (2i, 2i+1), left de-interleaved",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,31 +41,24 @@ class Exact:
 
     Attributes
     ----------
-    y : ndarray of float64
-        (B, S, H, D).
-    length : ndarray of float64
-        The length of the pair of each component of y, which a rotation keeps: (B, S, H, D).
-    pairs : Pairs
-        What y was made from.
+    y, length : ndarray of float64
+        The result (B, S, H, D), and the length of the pair of each of its components.
+    rotation : Rotation
+        The same pairs, side by side.
     outputs : ndarray of int
-        Components of each pair in y: (pairs, 2).
-    dtype : str
-        dtype of x.
+        Where its components are in y.
     """
 
     y: Float
     length: Float
-    pairs: Pairs
+    rotation: Rotation
     outputs: NDArray[np.intp]
-    dtype: str
 
     def allowed(self, precision: Precision, machine: Machine) -> Float:
         """Return the largest error of every component of y under a class; zero in the tail."""
-        total = budget(self.pairs, precision, self.dtype, machine).total
-        shape = self.pairs.x1.shape
         allowed = np.zeros_like(self.y)
-        for member in (0, 1):
-            allowed[..., self.outputs[:, member]] = np.broadcast_to(total[member], shape)
+        bound = self.rotation.allowed(precision, machine)
+        allowed[..., self.outputs] = bound[..., : self.outputs.size]
         return allowed
 
 
@@ -87,19 +95,36 @@ class Turn:
     last: bool = False
     of_head: bool = False
 
+    def __str__(self) -> str:
+        parts = [_PAIRS[self.pairing], "clockwise" if self.clockwise else "counter-clockwise"]
+        parts.append(f"base {self.base:g}")
+        if self.offset:
+            parts.append(f"positions {self.offset:+d}")
+        end = "last" if self.last else "first"
+        if self.fixed is not None:
+            parts.append(f"the {end} {self.fixed} components are rotated")
+        elif self.share != 1:
+            parts.append(f"the {end} {self.share} of the components are rotated")
+        return ", ".join(parts)
+
+    @property
+    def woven(self) -> bool:
+        """Whether the members of a pair are neighbours in x."""
+        return self.pairing in (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED)
+
     def rotary_dim(self, head_dim: int) -> int:
         """Return how many components turn."""
         return self.fixed if self.fixed is not None else int(head_dim * self.share)
 
     def inputs(self, head_dim: int) -> NDArray[np.intp]:
-        """Return the components of x that turn together: (pairs, 2), second last."""
+        """Return the components of x that turn together, towards the second: (pairs, 2)."""
         turning = self.rotary_dim(head_dim)
         start = head_dim - turning if self.last else 0
         i = np.arange(turning // 2)
-        if self.pairing in (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED):
-            return start + np.stack([2 * i, 2 * i + 1], axis=-1)
         apart = head_dim // 2 if self.pairing is Pairing.HALF_OF_HEAD else turning // 2
-        return start + np.stack([i, i + apart], axis=-1)
+        members = [2 * i, 2 * i + 1] if self.woven else [i, i + apart]
+        # Turning (x1, x2) clockwise is turning (x2, x1) counter-clockwise.
+        return start + np.stack(members[::-1] if self.clockwise else members, axis=-1)
 
     def outputs(self, head_dim: int) -> NDArray[np.intp]:
         """Return where they come out: (pairs, 2)."""
@@ -110,53 +135,146 @@ class Turn:
     def of(self, x: NDArray[Any], positions: NDArray[np.int64]) -> Exact:
         """Turn x (B, S, H, D) by positions (B, S), exactly."""
         dim = x.shape[-1]
-        inputs, outputs = self.inputs(dim), self.outputs(dim)
-        count = len(inputs)
-        ladder = dim if self.of_head else 2 * count
-        where, of = positions + self.offset, Frequencies(self.base)
-        cos, sin = (part[..., :count] for part in oracle.cos_sin(where[..., None], ladder, of))
-        if self.clockwise:
-            sin = -sin
-        exact = x.astype(np.float64)
-        x1, x2 = exact[..., inputs[:, 0]], exact[..., inputs[:, 1]]
-        magnitude = np.abs(where.astype(np.float64))[..., None, None]
-        theta = oracle.frequencies(ladder, of)[:count]
-        y, length = exact.copy(), np.abs(exact)
-        with np.errstate(invalid="ignore"):
-            y[..., outputs[:, 0]] = x1 * cos - x2 * sin
-            y[..., outputs[:, 1]] = x1 * sin + x2 * cos
-        length[..., outputs[:, 0]] = length[..., outputs[:, 1]] = np.hypot(x1, x2)
-        pairs = Pairs(x1, x2, cos, sin, magnitude, theta)
-        return Exact(y, length, pairs, outputs, x.dtype.name)
+        inputs, outputs = self.inputs(dim).ravel(), self.outputs(dim).ravel()
+        # Frequencies of the whole head: the pairs that do not turn are empty.
+        wide = dim if self.of_head else inputs.size
+        pairs = np.zeros((*x.shape[:-1], wide), x.dtype)
+        pairs[..., : inputs.size] = x[..., inputs]
+        by = Convention.of(interleaved=True, base=self.base)
+        rotation = Rotation.of(pairs, positions + self.offset, by)
+        y = x.astype(np.float64)
+        length = np.abs(y)
+        y[..., outputs] = rotation.y[..., : inputs.size]
+        lengths = np.hypot(rotation.pairs.x1, rotation.pairs.x2)
+        length[..., outputs] = np.repeat(lengths, 2, axis=-1)[..., : inputs.size]
+        return Exact(y, length, rotation, outputs)
+
+    @classmethod
+    def found(cls, found: Identification) -> "Turn | None":
+        """Return the convention that was identified, or None where it is none of a plain RoPE."""
+        pairing, offset = found.value(Name.PAIRING), found.value(Name.POSITION_OFFSET)
+        base, dim = found.value(Name.BASE), found.value(Name.HEAD_DIM)
+        exponent, end = found.value(Name.EXPONENT), found.value(Name.ROTATED_END)
+        plain = (
+            pairing in _PAIRS
+            and found.value(Name.BLOCK) is Block.ROTATION
+            and found.value(Name.POSITION_SCALE) == 1.0
+            and found.value(Name.GAIN) == 1.0
+            and exponent in ("2i/rotary_dim", "2i/head_dim")
+            and end in ("all", "first", "last")
+            and base is not None
+            and base > 1
+            and offset is not None
+            and offset == round(offset)
+        )
+        if not plain:
+            return None
+        turning, rule = int(found.value(Name.ROTARY_DIM)), found.value(Name.ROTARY_RULE)
+        return cls(
+            pairing=Pairing(pairing),
+            clockwise=found.value(Name.DIRECTION) == "clockwise",
+            offset=round(offset),
+            base=float(base),
+            share=Fraction(turning, dim) if rule == "share" else Fraction(1),
+            fixed=turning if rule == "fixed" else None,
+            last=end == "last",
+            of_head=exponent == "2i/head_dim" and turning != dim,
+        )
 
 
-def turn_of(found: Identification) -> Turn | None:
-    """Return the convention that was identified, or None where it is none of a plain RoPE."""
-    pairing, offset = found.value(Name.PAIRING), found.value(Name.POSITION_OFFSET)
-    base, dim = found.value(Name.BASE), found.value(Name.HEAD_DIM)
-    exponent, end = found.value(Name.EXPONENT), found.value(Name.ROTATED_END)
-    plain = (
-        pairing in _LINES
-        and found.value(Name.BLOCK) is Block.ROTATION
-        and found.value(Name.POSITION_SCALE) == 1.0
-        and found.value(Name.GAIN) == 1.0
-        and exponent in ("2i/rotary_dim", "2i/head_dim")
-        and end in ("all", "first", "last")
-        and base is not None
-        and base > 1
-        and offset is not None
-        and offset == round(offset)
-    )
-    if not plain:
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What makes B do what A does.
+
+    Attributes
+    ----------
+    layout, direction : bool
+        Whether the pairing, and whether the sense of rotation differ: both are mended by
+        permuting channels.
+    offset : int
+        Added to the positions that B is given.
+    base : tuple of float or None
+        The bases of A and B where they differ; B then has to be given that of A.
+    rotary_dim : int or None
+        What B has to be given to turn as many components as A.
+    """
+
+    layout: bool = False
+    direction: bool = False
+    offset: int = 0
+    base: tuple[float, float] | None = None
+    rotary_dim: int | None = None
+
+    @property
+    def permutes(self) -> bool:
+        """Whether channels have to be permuted."""
+        return self.layout or self.direction
+
+    @property
+    def needed(self) -> bool:
+        """Whether anything has to be changed."""
+        return self != Change()
+
+
+def change_between(a: Turn, b: Turn, head_dim: int, *, b_takes_rotary_dim: bool) -> Change | None:
+    """Return what makes B do what A does, or None if no change of these kinds can."""
+    ours, theirs = a.rotary_dim(head_dim), b.rotary_dim(head_dim)
+    if (ours != theirs and not b_takes_rotary_dim) or a.of_head != b.of_head:
         return None
-    turning, rule = int(found.value(Name.ROTARY_DIM)), found.value(Name.ROTARY_RULE)
-    return Turn(
-        pairing=Pairing(pairing),
-        clockwise=found.value(Name.DIRECTION) == "clockwise",
-        offset=round(offset),
-        base=float(base),
-        share=Fraction(turning, dim) if rule == "share" else Fraction(1),
-        fixed=turning if rule == "fixed" else None,
-        last=end == "last",
-        of_head=exponent == "2i/head_dim" and turning != dim,
+    return Change(
+        layout=(a.pairing, a.last) != (b.pairing, b.last),
+        direction=a.clockwise != b.clockwise,
+        offset=a.offset - b.offset,
+        base=None if a.base == b.base else (a.base, b.base),
+        rotary_dim=None if ours == theirs else ours,
     )
+
+
+def channel_list(a: Turn, b: Turn, head_dim: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return for each channel of B the channel of A that belongs there, before and after turning.
+
+    The first list orders the rows of W_q and W_k within each head: W_B = W_A[list]. The second
+    orders the results; it is the same but where a side does not put pairs back where they were.
+    """
+    before = _matched(a.inputs(head_dim), b.inputs(head_dim), head_dim)
+    return before, _matched(a.outputs(head_dim), b.outputs(head_dim), head_dim)
+
+
+def _matched(a: NDArray[np.intp], b: NDArray[np.intp], head_dim: int) -> tuple[int, ...]:
+    order = np.empty(head_dim, dtype=np.intp)
+    order[b.ravel()] = a.ravel()
+    every = np.arange(head_dim)
+    order[np.setdiff1d(every, b)] = np.setdiff1d(every, a)
+    return tuple(int(i) for i in order)
+
+
+def into_b(x: NDArray[Any], before: Sequence[int]) -> NDArray[Any]:
+    """Put the channels of A's x in the order of B."""
+    return np.ascontiguousarray(x[..., list(before)])
+
+
+def into_a(y: NDArray[Any], after: Sequence[int]) -> NDArray[Any]:
+    """Put the channels of B's y in the order of A."""
+    ordered = np.empty_like(y)
+    ordered[..., list(after)] = y
+    return ordered
+
+
+def permutation_words(a: Turn, b: Turn, order: tuple[int, ...]) -> str:
+    """Say which channels of A go where in B, for any head_dim."""
+    if order == tuple(range(len(order))):
+        return "weights stay as they are; rotated vectors come out in another order"
+    parts = []
+    if a.woven and not b.woven:
+        parts = ["first the even channels, then the odd ones, of the components that are rotated"]
+    elif b.woven and not a.woven:
+        parts = ["channels of the first and of the second half in turn"]
+    elif (a.pairing, a.last) != (b.pairing, b.last):
+        parts = ["each pair of A to the components of the same pair of B"]
+    if a.woven != b.woven and a.last != b.last:
+        parts.append("moved to the other end of the head")
+    if a.clockwise != b.clockwise:
+        parts.append("the two members of each pair swapped")
+    if (a.pairing is Pairing.DEINTERLEAVED) != (b.pairing is Pairing.DEINTERLEAVED):
+        parts.append("rotated vectors come out in another order than they went in")
+    return ", ".join(parts)

@@ -6,17 +6,8 @@ from typing import Any
 import numpy as np
 
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.subject.session import (
-    NotClaimed,
-    NotDifferentiable,
-    NotPossible,
-    Rotated,
-    Session,
-    SubjectCrashed,
-    SubjectError,
-    SubjectRaised,
-    SubjectTimeout,
-)
+from ropespec.conformance.subject.asked import Asked
+from ropespec.conformance.subject.session import Session
 
 __all__ = ["Answer", "Asker"]
 
@@ -84,25 +75,14 @@ class Asker:
         """Call it; None for what is not claimed."""
         self.calls += 1
         given = replace(given, past=tuple(self.past))
-        try:
-            rotated = self._rotated(given)
-        except (NotClaimed, NotPossible):
-            return None
-        except NotDifferentiable as error:
-            return Answer(given, None, "no gradient", error.message)
-        except (SubjectCrashed, SubjectTimeout) as error:
+        asked = self._asked(given)
+        if asked.fault in ("crash", "timeout"):
             self.past.clear()
-            fault = "timeout" if isinstance(error, SubjectTimeout) else "crash"
-            return Answer(given, None, fault, error.message)
-        except SubjectError as error:
-            said = f"{error.type_name}: " if isinstance(error, SubjectRaised) else ""
-            return Answer(given, None, "raises", f"{said}{error.message}")
-        finally:
-            if len(self.past) < _REMEMBERED:
-                self.past.append(given.alone())
-        return _answer(given, rotated)
+        if len(self.past) < _REMEMBERED:
+            self.past.append(given.alone())
+        return None if asked.fault == "not asked" else _answer(given, asked)
 
-    def _rotated(self, given: Given) -> Rotated:
+    def _asked(self, given: Given) -> Asked:
         how: dict[str, Any] = {
             "keywords": {
                 "interleaved": given.interleaved,
@@ -116,29 +96,25 @@ class Asker:
             del how["keywords"]["rotary_dim"]
         if self.backward:
             point = np.ones_like(given.x)
-            return self.session.rotate_vjp(point, given.positions, given.x, **how)
+            return self.session.attempt_vjp(point, given.positions, given.x, **how)
         how["strided_positions"] = given.strided_positions
-        return self.session.rotate(given.x, given.positions, **how)
+        return self.session.attempt(given.x, given.positions, **how)
 
 
 _REMEMBERED = 600
 
 
-def _answer(given: Given, rotated: Rotated) -> Answer:
-    reply = rotated.reply
-    written = tuple(
-        name for name, changed in zip(("x", "positions"), reply.written, strict=False) if changed
+def _answer(given: Given, asked: Asked) -> Answer:
+    fault, reply = asked.fault, asked.reply
+    if reply is None:
+        return Answer(given, None, fault, asked.said)
+    changed = zip(("x", "positions"), reply.written, strict=False)
+    return Answer(
+        given,
+        None if asked.y is None or fault == "complex" else asked.y.astype(np.float64),
+        fault,
+        ", ".join(reply.descriptions) or "nothing",
+        written=tuple(name for name, is_written in changed if is_written),
+        aliased=any(reply.aliases),
+        reused=any(reply.reused),
     )
-    marks = {"written": written, "aliased": any(reply.aliases), "reused": any(reply.reused)}
-    told = ", ".join(reply.descriptions) or "nothing"
-    if len(reply.values) != 1 or not reply.is_array[0]:
-        return Answer(given, None, "no array", told, **marks)  # type: ignore[arg-type]  # by name
-    got = reply.values[0]
-    if got.dtype.kind == "c":
-        return Answer(given, None, "complex", told, **marks)  # type: ignore[arg-type]
-    if not rotated.shape_ok:
-        same = sorted(got.shape) == sorted(given.x.shape)
-        return Answer(given, None, "axes" if same else "shape", told, **marks)  # type: ignore[arg-type]
-    y = rotated.y.astype(np.float64)
-    fault = "" if reply.dtypes[0] == given.dtype else "dtype"
-    return Answer(given, y, fault, told, **marks)  # type: ignore[arg-type]

@@ -22,9 +22,9 @@ from ropespec.conformance.evidence.script import (
     rotation_script,
     score_script,
 )
-from ropespec.conformance.evidence.tape import Asked
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.judge.rotation import Rotation, error_ratios
+from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.binding import PLAIN
 from ropespec.conformance.trial import Trial
 
@@ -314,7 +314,7 @@ class _Chooser:
 
     def _raised(self) -> Iterator[Choice]:
         for asked in reversed(self.tape):
-            if not asked.error:
+            if not asked.raised:
                 continue
             if asked.do in ("rotate", "call"):
                 source = raising_script(self.setting, asked)
@@ -323,7 +323,7 @@ class _Chooser:
                 source = gradient_script(self.setting, called, (0,) * 4, own=own)
             else:
                 continue
-            yield Choice((asked,), self.said, (Draft(source, raises=asked.error),))
+            yield Choice((asked,), self.said, (Draft(source, raises=asked.raised),))
             return
 
     def _properties(self) -> Iterator[Choice]:

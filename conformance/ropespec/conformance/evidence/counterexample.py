@@ -1,18 +1,16 @@
 """The smallest failing input, written out for a person to look at and to run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.evidence.choice import ROTATIONS, choose
-from ropespec.conformance.evidence.tape import Asked, Recorder
 from ropespec.conformance.judge.finding import Finding, broken
 from ropespec.conformance.results import Counterexample
+from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.session import (
-    Session,
     SubjectError,
     SubjectRaised,
     TargetUnusable,
@@ -90,21 +88,20 @@ def _again(
     trial: Trial, judge: Judge, case: Case
 ) -> tuple[Sequence[Asked], Finding | SubjectError | None]:
     """Judge a case, and keep what is asked; None for an outcome that nobody expected."""
-    recorder = Recorder(trial.session)
-    watched = replace(trial, session=cast("Session", recorder))
     outcome: Finding | SubjectError | None
-    try:
-        with np.errstate(invalid="ignore"):
-            outcome = judge(watched, case)
-    except Unfit as error:
-        outcome = error.finding
-    except SubjectError as error:
-        outcome = error
-    except TargetUnusable:
-        raise
-    except Exception:  # noqa: BLE001  # what it raises depends on what came back
-        outcome = None
-    return recorder.tape, outcome
+    with trial.session.recording() as tape:
+        try:
+            with np.errstate(invalid="ignore"):
+                outcome = judge(trial, case)
+        except Unfit as error:
+            outcome = error.finding
+        except SubjectError as error:
+            outcome = error
+        except TargetUnusable:
+            raise
+        except Exception:  # noqa: BLE001  # what it raises depends on what came back
+            outcome = None
+    return tape, outcome
 
 
 def _case_of(case: Case, calls: Sequence[Asked]) -> dict[str, Any]:

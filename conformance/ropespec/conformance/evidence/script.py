@@ -18,9 +18,9 @@ from ropespec.conformance.evidence.source import (
     passed,
     subject_source,
 )
-from ropespec.conformance.evidence.tape import Asked
 from ropespec.conformance.frameworks import Framework
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.layout import to_subject
 from ropespec.spec.convention import Convention, Pairing

@@ -8,14 +8,8 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
 from ropespec.conformance.subject.session import (
-    NotClaimed,
     Session,
-    SubjectCrashed,
-    SubjectError,
-    SubjectRaised,
-    SubjectTimeout,
 )
 
 __all__ = ["Lost", "Manner", "Probe", "Seen"]
@@ -210,28 +204,22 @@ class Probe:
         strided: bool,
     ) -> Seen:
         self.calls += 1
-        sent = to_subject(x, self.profile)
-        where = positions_for_subject(np.ascontiguousarray(positions), self.profile)
-        try:
-            reply = self.session.call(
-                "apply_rotary", [sent, where], keywords=keywords, strided=strided
-            )
-        except NotClaimed:
-            return Seen(None)
-        except (SubjectCrashed, SubjectTimeout) as error:
-            answer = "timeout" if isinstance(error, SubjectTimeout) else "crash"
-            raise Lost(answer, error.message) from error
-        except SubjectError as error:
-            name = f"{error.type_name}: " if isinstance(error, SubjectRaised) else ""
-            return Seen(None, error=f"{name}{error.message}")
+        where = np.ascontiguousarray(positions)
+        asked = self.session.attempt(
+            x, where, keywords=keywords, strided=strided, profile=self.profile
+        )
+        fault, reply = asked.fault, asked.reply
+        if fault in ("crash", "timeout"):
+            raise Lost(fault, asked.said) from asked.error
+        if fault == "not asked" or reply is None:
+            return Seen(None, error=asked.said if fault == "raises" else "")
         for name, written in zip(("x", "positions"), reply.written, strict=False):
             if written:
                 self.written.add(name)
         self.aliased = self.aliased or any(reply.aliases)
-        if len(reply.values) != 1 or not reply.is_array[0]:
+        if fault == "no array":
             return Seen(None, ", ".join(reply.dtypes) or "nothing")
-        got = reply.values[0]
-        if got.shape != sent.shape or got.dtype.kind == "c":
-            return Seen(None, reply.dtypes[0], got.shape, sent=sent.shape)
-        y = from_subject(got, self.profile).astype(np.float64)
-        return Seen(y, reply.dtypes[0], got.shape, sent=sent.shape)
+        assert asked.question is not None
+        sent, got = asked.question.arguments[0].shape, reply.values[0].shape
+        y = None if asked.y is None or fault == "complex" else asked.y.astype(np.float64)
+        return Seen(y, reply.dtypes[0], got, sent=sent)

@@ -2,18 +2,16 @@
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import Any
 
 from rich.console import Console
 
-from ropespec.conformance.compare.logits import Drift
-from ropespec.conformance.compare.result import ByDtype, Comparison, Outcome, Relation
-from ropespec.conformance.compare.words import changes_in_words, class_words
-from ropespec.conformance.judge.precision import PRECISIONS
+from ropespec.conformance.compare.result import ByDtype, Comparison, Drift, Outcome
 from ropespec.conformance.report.answers import kept_lines
 from ropespec.conformance.report.document import plain, version
+from ropespec.conformance.report.headline import change_words, headline
 from ropespec.conformance.report.page import Grid, Page
 from ropespec.conformance.report.summary import profile_line
 
@@ -21,7 +19,6 @@ __all__ = [
     "COMPARISON_SCHEMA",
     "comparison_document",
     "comparison_schema",
-    "headline",
     "print_comparison",
 ]
 
@@ -35,120 +32,6 @@ LEGEND = (
     "logits: largest change of q . k / sqrt(d) when q comes from A and k from B instead of A",
     "they part: where a difference exceeds what the better precision of both allows",
 )
-
-
-def headline(found: Comparison) -> str:
-    """Say in one line how two sides stand to each other."""
-    match found.relation:
-        case Relation.INTERCHANGEABLE:
-            return "interchangeable"
-        case Relation.AFTER_CHANGE:
-            assert found.changed is not None
-            line = f"not interchangeable: they agree after {_change_words(found)}"
-            return line if found.changed.agrees else f"{line}, but {_parting(found, found.changed)}"
-        case Relation.PART:
-            parted = f"not interchangeable: {_parting(found, found.direct)}"
-            return _less_precise(found.direct) or parted
-    return f"not interchangeable: {_difference(found)}"
-
-
-def _change_words(found: Comparison) -> str:
-    assert found.change is not None
-    if found.permutation is None:
-        return changes_in_words(found.change)
-    return changes_in_words(found.change, found.permutation.order, found.permutation.result)
-
-
-def _parting(found: Comparison, outcome: Outcome) -> str:
-    """Say from which position on they part, and why; the dtype where that is first."""
-    parted = [(one.parting, one) for one in outcome.by_dtype if one.parting is not None]
-    parting, one = min(parted, key=lambda pair: (pair[0].negative, pair[0].position))
-    if parting.problem:
-        return f"they part from position {parting.position} on in {one.dtype}: {parting.problem}"
-    if parting.negative:
-        where = f"at positions from -{parting.position} down"
-    else:
-        where = f"from position {parting.position} on"
-    reason = _reason(found, one)
-    return f"they part {where} in {one.dtype}" + (f": {reason}" if reason else "")
-
-
-def _less_precise(outcome: Outcome) -> str:
-    """Say in which dtypes they agree, where one is but less precise, and what accepts that.
-
-    Nothing if they agree in no dtype, or anything else keeps them apart.
-    """
-    kept = [one.dtype for one in outcome.by_dtype if one.agrees]
-    others = [one for one in outcome.by_dtype if not one.agrees]
-    if not kept or not all(map(_is_accepted, others)):
-        return ""
-    parts = [f"interchangeable in {_listed(kept)}"]
-    for label, side in (("A", 0), ("B", 1)):
-        lesser = [one for one in others if _lesser(one) == side]
-        if lesser:
-            ulp = max(one.worst.ulp for one in lesser if one.worst is not None)
-            dtypes = _listed([one.dtype for one in lesser])
-            names = ", ".join(one.held[side].name for one in lesser)
-            parts.append(f"in {dtypes} {label} is less precise ({names}), up to {ulp:.3g} ulp away")
-    options = [f"--dtype {one.dtype} --precision {one.held[_lesser(one)].name}" for one in others]
-    return f"{'; '.join(parts)}; to accept that: {' or '.join(options)}"
-
-
-def _is_accepted(one: ByDtype) -> bool:
-    """Whether they agree if the class of the less precise side is claimed of both."""
-    a, b = (held.name for held in one.held)
-    refused = bool(one.problems) or (one.parting is not None and bool(one.parting.problem))
-    within = one.worst is not None and one.worst.joint <= 1.0
-    return within and not refused and "none" not in (a, b) and a != b
-
-
-def _lesser(one: ByDtype) -> int:
-    """Return the index of the less precise side, where the classes are known and not the same."""
-    a, b = (held.name for held in one.held)
-    return 1 if _is_better(a, b) else 0
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def _reason(found: Comparison, one: ByDtype) -> str:
-    """Say which side is the less precise one, or what is wrong with it."""
-    sides = (("A", found.a, one.held[0]), ("B", found.b, one.held[1]))
-    lost = [(label, side) for label, side, held in sides if held.name == "none" and side.remarks]
-    if lost:
-        return "; ".join(f"{label}: {side.remarks[0]}" for label, side in lost)
-    a, b = (held for _, _, held in sides)
-    if "none" in (a.name, b.name) or a.name == b.name:
-        return ""
-    order = (a, b) if _is_better(b.name, a.name) else (b, a)
-    label = "A" if order[0] is a else "B"
-    return f"{label} has {class_words(order[0].name)}"
-
-
-def _is_better(first: str, second: str) -> bool:
-    names = list(PRECISIONS)
-    return names.index(first) < names.index(second)
-
-
-def _difference(found: Comparison) -> str:
-    problems = [problem for one in found.direct.by_dtype for problem in one.problems]
-    if problems:
-        return problems[0]
-    worst = max(found.direct.by_dtype, key=lambda one: one.unexplained)
-    remarks = [
-        f"{label}: {side.remarks[0]}"
-        for label, side in (("A", found.a), ("B", found.b))
-        if side.remarks
-    ]
-    if worst.parting is None and worst.worst is not None:
-        what = f"they differ in some calls, at {worst.worst.element} of {worst.dtype}"
-    else:
-        what = f"they differ in {worst.dtype}"
-    if not remarks and found.a.convention != found.b.convention:
-        remarks = [f"A is {found.a.convention}", f"B is {found.b.convention}"]
-    said = "; ".join(remarks) or "no change of layout, direction, offset or base makes them agree"
-    return f"{what}: {said}"
 
 
 def print_comparison(console: Console, found: Comparison) -> None:
@@ -177,7 +60,7 @@ def print_comparison(console: Console, found: Comparison) -> None:
     page.print()
     _outcome(console, "As they are", found.direct)
     if found.changed is not None:
-        _outcome(console, f"After {_change_words(found)}", found.changed)
+        _outcome(console, f"After {change_words(found)}", found.changed)
     page = Page(console)
     page.add()
     for line in LEGEND:
@@ -287,7 +170,7 @@ def _change_document(found: Comparison) -> dict[str, Any] | None:
         return None
     permutation = None if found.permutation is None else dataclasses.asdict(found.permutation)
     return {
-        "words": _change_words(found),
+        "words": change_words(found),
         **dataclasses.asdict(found.change),
         "permutation": permutation,
     }

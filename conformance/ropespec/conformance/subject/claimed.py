@@ -6,12 +6,12 @@ where one of them has sizes of its own.
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.errors import NotClaimed
+from ropespec.conformance.subject.requests import Question
 
 __all__ = ["require_claimed"]
 
@@ -22,7 +22,7 @@ _NO_SIZES: Mapping[str, int] = MappingProxyType({})
 
 
 def require_claimed(
-    profile: Profile, asked: Mapping[str, Any], arrays: Sequence[np.ndarray]
+    profile: Profile, asked: Question, arrays: Sequence[np.ndarray]
 ) -> Mapping[str, int]:
     """Refuse to ask what a profile leaves out.
 
@@ -30,8 +30,8 @@ def require_claimed(
     ----------
     profile : Profile
         The claims.
-    asked : mapping
-        A question as `requests.request` makes it.
+    asked : Question
+        What is to be asked.
     arrays : sequence of ndarray
         The arrays that go with it.
 
@@ -45,10 +45,10 @@ def require_claimed(
     NotClaimed
         Saying what is not claimed.
     """
-    gaps = asked["strided"] or asked["strided_positions"] or asked.get("into") in _WITH_GAPS
+    gaps = asked.strided or asked.strided_positions or asked.kind in _WITH_GAPS
     if gaps and not profile.strided:
         raise NotClaimed("no strided arrays claimed")
-    slope = asked["do"] == "vjp" or asked.get("transform") in _DIFFERENTIATES
+    slope = asked.do == "vjp" or asked.kind in _DIFFERENTIATES
     if slope and not profile.gradients:
         raise NotClaimed("no gradients claimed")
     sizes, most = _sizes(profile, asked, arrays), profile.max_tokens
@@ -61,12 +61,10 @@ def require_claimed(
     return sizes
 
 
-def _sizes(
-    profile: Profile, asked: Mapping[str, Any], arrays: Sequence[np.ndarray]
-) -> Mapping[str, int]:
-    if asked["function"] not in _ROTATIONS or not arrays:
+def _sizes(profile: Profile, asked: Question, arrays: Sequence[np.ndarray]) -> Mapping[str, int]:
+    if asked.function not in _ROTATIONS or not arrays:
         return _NO_SIZES
-    axis = next(iter(asked.get("axes", ())), None)  # vmap takes it away before the function sees x
+    axis = next(iter(asked.axes), None)  # vmap takes it away before the function sees x
     shape = arrays[0].shape
     shape = shape if axis is None else shape[:axis] + shape[axis + 1 :]
     fits = len(shape) == len(profile.axes)

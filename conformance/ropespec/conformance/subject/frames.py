@@ -6,6 +6,10 @@ Arrays above `LARGE` bytes do not pass through the socket where the system has f
 descriptor of such a file is sent along. The receiver reads it, for the memory under a mapping could
 be cut away. Nothing that arrives is believed: sizes, shapes and dtypes are looked at before memory
 is taken.
+
+`multiprocessing.connection` would not do: inside a message it waits for ever, for a peer that sends
+half of one, reads none, or has died and left the connection to a process of its own; here every
+wait ends at the deadline. Nor can files go with its messages.
 """
 
 import contextlib
@@ -46,6 +50,7 @@ DTYPES = frozenset(
 )
 """The dtypes that can be sent."""
 _PREFIX = 8
+_CHUNK = 2**16  # asking the system costs more than to copy that much
 _MOST_HEADER = 2**20
 _MOST_FILES = 16
 _MOST_AXES = 64  # those of NumPy
@@ -87,6 +92,7 @@ class Channel:
         self._socket = connection
         self._wait = wait
         self._files = connection.family == getattr(socket, "AF_UNIX", None)
+        self._read = memoryview(b"")  # what has arrived and belongs to nobody yet
         self._socket.setblocking(wait is None)
 
     def fileno(self) -> int:
@@ -158,8 +164,9 @@ class Channel:
         prefix = bytearray(_PREFIX)
         descriptors: list[int] = []
         try:
-            filled = self._receive_first(prefix, descriptors)
-            self._fill(memoryview(prefix)[filled:])
+            if not self._read:
+                self._receive_first(descriptors)
+            self._fill(memoryview(prefix))
             length = int.from_bytes(prefix, "little")
             if length > _MOST_HEADER:
                 raise FrameError(f"a header of {length} bytes")
@@ -200,17 +207,18 @@ class Channel:
             else:
                 view = view[sent:]
 
-    def _receive_first(self, buffer: bytearray, descriptors: list[int]) -> int:
-        """Read the first bytes of a frame together with the descriptors that come with them."""
+    def _receive_first(self, descriptors: list[int]) -> None:
+        """Read the first bytes of a frame, mostly all of it, and the descriptors with them."""
+        self._waited(writing=False)
         while True:
             try:
                 if self._files:
                     data, received, _, _ = socket.recv_fds(
-                        self._socket, len(buffer), _MOST_FILES, _CLOEXEC
+                        self._socket, _CHUNK, _MOST_FILES, _CLOEXEC
                     )
                     descriptors.extend(received)
                 else:
-                    data = self._socket.recv(len(buffer))
+                    data = self._socket.recv(_CHUNK)
             except BlockingIOError:
                 self._waited(writing=False)
             except OSError as error:
@@ -218,10 +226,13 @@ class Channel:
             else:
                 if not data:
                     raise Disconnected("the stream ended")
-                buffer[: len(data)] = data
-                return len(data)
+                self._read = memoryview(data)
+                return
 
     def _fill(self, view: memoryview) -> None:
+        at_hand = min(len(self._read), len(view))
+        view[:at_hand] = self._read[:at_hand]
+        self._read, view = self._read[at_hand:], view[at_hand:]
         while view:
             try:
                 count = self._socket.recv_into(view)

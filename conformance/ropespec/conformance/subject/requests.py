@@ -1,6 +1,7 @@
-"""What is asked of a worker, and the answers that are no results."""
+"""What is asked of a function of a subject, and the answers that are no results."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ from ropespec.conformance.subject.errors import (
     SubjectRaised,
 )
 from ropespec.conformance.subject.frames import FrameError
-from ropespec.conformance.subject.schemes import to_json
+from ropespec.conformance.subject.schemes import from_json, to_json
 from ropespec.spec.scaling import Scaling
 
-__all__ = ["failure", "request"]
+__all__ = ["Question", "failure"]
 
 _FAILURES = {
     "not differentiable": NotDifferentiable,
@@ -26,35 +27,86 @@ _FAILURES = {
 }
 
 
-def request(
-    do: str,
-    function: str,
-    arguments: Sequence[Any],
-    keywords: Mapping[str, Any],
-    *,
-    strided: bool,
-    **more: Any,  # noqa: ANN401  # JSON values
-) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Return the header and the arrays of a question about a function."""
-    sent: list[np.ndarray] = []
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question about a function: in the session with NumPy arrays, in the worker with others.
 
-    def plain(value: Any) -> Any:  # noqa: ANN401  # an argument in, JSON out
-        if isinstance(value, np.ndarray):
-            sent.append(value)
-            return {"array": len(sent) - 1}
-        if isinstance(value, Scaling):
-            return to_json(value)
-        return value.item() if isinstance(value, np.generic) else value
+    Attributes
+    ----------
+    do : str
+        `call`; `vjp`, `into`, `transform`; or `refilled`: call, write other values into the memory
+        of the arguments, and call again.
+    function : str
+        Its name in the API.
+    arguments : tuple
+        Positional ones, arrays and plain values, in the subject's order of axes.
+    keywords : mapping
+        As they are passed.
+    extra : tuple of arrays
+        The cotangent, what a transform needs, or the other values.
+    kind : str
+        Which memory, for `into`; the name of a transform.
+    axes : tuple
+        For vmap the axis of each positional argument, None for one that is not mapped.
+    strided, strided_positions : bool
+        Whether floating, and integer arrays are handed over as views that are not contiguous.
+    """
 
-    header = {
-        "do": do,
-        "function": function,
-        "arguments": [plain(value) for value in arguments],
-        "keywords": {name: plain(value) for name, value in keywords.items()},
-        "strided": strided,
-        "strided_positions": False,
-    }
-    return {**header, **more}, sent
+    do: str
+    function: str
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    extra: tuple[Any, ...] = ()
+    kind: str = ""
+    axes: tuple[int | None, ...] = ()
+    strided: bool = False
+    strided_positions: bool = False
+
+    def packed(self) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Return the header and the arrays of a frame: those of the arguments come first."""
+        sent: list[np.ndarray] = []
+
+        def plain(value: Any) -> Any:  # noqa: ANN401  # an argument in, JSON out
+            if isinstance(value, np.ndarray):
+                sent.append(value)
+                return {"array": len(sent) - 1}
+            if isinstance(value, Scaling):
+                return to_json(value)
+            return value.item() if isinstance(value, np.generic) else value
+
+        header = {
+            "do": self.do,
+            "function": self.function,
+            "arguments": [plain(value) for value in self.arguments],
+            "keywords": {name: plain(value) for name, value in self.keywords.items()},
+            "extra": [plain(value) for value in self.extra],
+            "kind": self.kind,
+            "axes": self.axes,
+            "strided": self.strided,
+            "strided_positions": self.strided_positions,
+        }
+        return header, sent
+
+    @classmethod
+    def unpacked(cls, header: Mapping[str, Any], made: Sequence[Any]) -> "Question":
+        """Read what `packed` wrote, with these arrays in the places of those that were sent."""
+
+        def filled(item: Any) -> Any:  # noqa: ANN401  # JSON in, an argument out
+            if isinstance(item, dict) and "scheme" in item:
+                return from_json(item)
+            return made[item["array"]] if isinstance(item, dict) and "array" in item else item
+
+        return cls(
+            do=header["do"],
+            function=header["function"],
+            arguments=tuple(filled(item) for item in header["arguments"]),
+            keywords={name: filled(item) for name, item in header["keywords"].items()},
+            extra=tuple(filled(item) for item in header["extra"]),
+            kind=header["kind"],
+            axes=tuple(header["axes"]),
+            strided=header["strided"],
+            strided_positions=header["strided_positions"],
+        )
 
 
 def failure(answer: Mapping[str, Any]) -> SubjectError | None:

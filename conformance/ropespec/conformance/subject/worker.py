@@ -21,7 +21,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,13 @@ from ropespec.conformance.subject.copies import finish, leave_copy, opened
 from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible, TargetUnusable
 from ropespec.conformance.subject.frames import MOST_BYTES, Channel, Disconnected
 from ropespec.conformance.subject.frameworks import framework_named, import_framework
-from ropespec.conformance.subject.frameworks.base import Argument, Array, Arrays, Memory, Request
+from ropespec.conformance.subject.frameworks.base import Argument, Arrays, Memory, Request
 from ropespec.conformance.subject.into import Place
 from ropespec.conformance.subject.into import place as placed
 from ropespec.conformance.subject.limits import die_with_parent, go_first, has_device, limit_memory
 from ropespec.conformance.subject.loading import KEYWORDS, OUT, VJP, Found, find
 from ropespec.conformance.subject.reply import KEPT
-from ropespec.conformance.subject.schemes import from_json
+from ropespec.conformance.subject.requests import Question
 from ropespec.conformance.subject.target import parse
 
 __all__ = ["main"]
@@ -139,62 +139,51 @@ class _Worker:
         found = [Returned.of(item) for number in request["numbers"] for item in kept[number]]
         return {}, [one.value for one in found]
 
-    def _call(self, request: dict[str, Any], arrays: Sequence[np.ndarray]) -> Answer:
-        assert self._found is not None
+    def _call(self, header: dict[str, Any], arrays: Sequence[np.ndarray]) -> Answer:
         assert self._framework is not None
         framework = self._framework
         with framework.scope(arrays):
             where: Place | None = None
             try:
-                made = [
-                    framework.argument(item, strided=_is_strided(item, request)) for item in arrays
-                ]
-                if request["do"] == "into":
-                    where = placed(framework, made[0], arrays[0], request["into"])
+                made = [framework.argument(one, strided=_is_strided(one, header)) for one in arrays]
+                asked = Question.unpacked(header, [one.array for one in made])
+                if asked.do == "into":
+                    where = placed(framework, made[0], arrays[0], asked.kind)
+                    arguments = (where.x, *asked.arguments[1:])
+                    named = {**asked.keywords, OUT: where.out}
+                    asked = replace(asked, arguments=arguments, keywords=named)
             except NotPossible:
                 raise
             except Exception as error:
                 text = f"the arguments cannot be made: {type(error).__name__}: {error}"
                 raise _Refusal(text) from error
-            given = [_fill(item, made) for item in request["arguments"]]
-            named = {name: _fill(item, made) for name, item in request["keywords"].items()}
-            if where is not None:
-                given[0], named[OUT] = where.x, where.out
-            call = self._prepared(request, given, named, made)
+            call = self._prepared(asked)
             began = time.perf_counter()
             result = call()
             framework.finish(result)
             seconds = time.perf_counter() - began
             items = results(result)
-            header, sent = self._report(request["seq"], items, made, framework)
-            header["seconds"] = seconds
-            header["is_out"] = header["outside"] = False
+            answer, values = self._report(header["seq"], items, made, framework)
+            answer["seconds"] = seconds
+            answer["is_out"] = answer["outside"] = False
             if where is not None:
-                header["is_out"] = len(items) == 1 and same_place(items[0], where.out)
-                header["outside"] = where.outside()
-            return header, sent
+                answer["is_out"] = len(items) == 1 and same_place(items[0], where.out)
+                answer["outside"] = where.outside()
+            return answer, values
 
-    def _prepared(
-        self,
-        request: dict[str, Any],
-        given: list[Any],
-        named: dict[str, Any],
-        made: Sequence[Argument],
-    ) -> Callable[[], Any]:
+    def _prepared(self, asked: Question) -> Callable[[], Any]:
         """Return what is to be called, without arguments."""
         assert self._framework is not None
-        if request["do"] == "vjp":
-            cotangent = made[request["cotangent"]].array
-            return self._vjp(request["function"], given, named, cotangent)
-        function = self._function(request["function"])
+        if asked.do == "vjp":
+            return self._vjp(asked)
+        function = self._function(asked.function)
+        given, named = list(asked.arguments), dict(asked.keywords)
         call = functools.partial(function, *given, **named)
-        if request["do"] == "refilled":
-            others = [made[index].array for index in request["others"]]
-            return functools.partial(_refilled, call, given, others)
-        if request["do"] == "transform":
-            extra = [made[index].array for index in request["extra"]]
-            asked = Request(function, named, given, extra, tuple(request["axes"]))
-            return functools.partial(self._framework.apply, request["transform"], asked)
+        if asked.do == "refilled":
+            return functools.partial(_refilled, call, given, asked.extra)
+        if asked.do == "transform":
+            under = Request(function, named, given, list(asked.extra), asked.axes)
+            return functools.partial(self._framework.apply, asked.kind, under)
         return call
 
     def _function(self, name: str) -> Callable[..., Any]:
@@ -203,26 +192,20 @@ class _Worker:
             raise _Refusal(f"the subject does not offer {name}")
         return self._found.functions[name]
 
-    def _vjp(
-        self,
-        name: str,
-        given: list[Any],
-        named: dict[str, Any],
-        cotangent: Array,
-    ) -> Callable[[], Any]:
+    def _vjp(self, asked: Question) -> Callable[[], Any]:
         assert self._found is not None
         assert self._framework is not None
-        if name == "apply_rotary" and VJP in self._found.functions:
+        x, *rest = asked.arguments
+        (cotangent,) = asked.extra
+        if asked.function == "apply_rotary" and VJP in self._found.functions:
             taken = self._found.keywords[VJP]
-            kept = {
-                key: value for key, value in named.items() if key in taken or key not in KEYWORDS
-            }
-            return functools.partial(self._found.functions[VJP], cotangent, *given[1:], **kept)
-        function = self._function(name)
+            named = {k: v for k, v in asked.keywords.items() if k in taken or k not in KEYWORDS}
+            return functools.partial(self._found.functions[VJP], cotangent, *rest, **named)
+        function = self._function(asked.function)
         return functools.partial(
             self._framework.gradient,
-            lambda x: function(x, *given[1:], **named),
-            given[0],
+            lambda x: function(x, *rest, **asked.keywords),
+            x,
             cotangent,
         )
 
@@ -271,19 +254,13 @@ class _Worker:
         return {"failed": "raised", "types": bases[:20], "message": text[:1000], "detail": detail}
 
 
-def _is_strided(item: np.ndarray, request: dict[str, Any]) -> bool:
+def _is_strided(item: np.ndarray, header: dict[str, Any]) -> bool:
     if item.dtype.kind in "iu":
-        return bool(request["strided_positions"])
-    return bool(request["strided"]) and (item.dtype.kind == "f" or item.dtype.name == "bfloat16")
+        return bool(header["strided_positions"])
+    return bool(header["strided"]) and (item.dtype.kind == "f" or item.dtype.name == "bfloat16")
 
 
-def _fill(item: Any, made: Sequence[Argument]) -> Any:  # noqa: ANN401  # JSON in, an argument out
-    if isinstance(item, dict) and "scheme" in item:
-        return from_json(item)
-    return made[item["array"]].array if isinstance(item, dict) and "array" in item else item
-
-
-def _refilled(call: Callable[[], Any], given: list[Any], others: list[Any]) -> Any:  # noqa: ANN401  # whatever a subject returns
+def _refilled(call: Callable[[], Any], given: Sequence[Any], others: Sequence[Any]) -> Any:  # noqa: ANN401  # whatever a subject returns
     """Call, write other values into the memory of the same arguments, and call again."""
     call()
     for array, other in zip(given, others, strict=True):

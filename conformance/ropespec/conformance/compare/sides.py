@@ -1,15 +1,15 @@
-"""One side of a comparison: a subject that is loaded and identified."""
+"""The two subjects of a comparison: each loaded, identified, and called."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.builtin import BUILTIN, builtin_profile
-from ropespec.conformance.compare.turn import Turn, turn_of
+from ropespec.conformance.compare.turn import Turn
 from ropespec.conformance.first_call import require_answer
 from ropespec.conformance.identify import (
     Identification,
@@ -22,13 +22,39 @@ from ropespec.conformance.identify import (
 from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.opening import open_guessing
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.subject.errors import TargetUnusable
+from ropespec.conformance.subject.errors import (
+    SubjectCrashed,
+    SubjectError,
+    SubjectRaised,
+    SubjectTimeout,
+    TargetUnusable,
+)
 from ropespec.conformance.subject.session import Session
 
-__all__ = ["Side", "open_side", "side_of"]
+__all__ = ["Answer", "Keywords", "Side", "open_side", "side_of"]
 
-_INTERLEAVED = (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED)
-_HALF = (Pairing.HALF, Pairing.HALF_OF_HEAD)
+Keywords = Mapping[str, Any]
+
+_KNOWN = (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED, Pairing.HALF, Pairing.HALF_OF_HEAD)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a side made of one input.
+
+    Attributes
+    ----------
+    y : ndarray or None
+        The result (B, S, H, D); None if there was none of that shape.
+    problem : str
+        What it did instead, or the dtype it answered with where that is not x's; may be empty.
+    lost : bool
+        Whether its worker crashed or hung.
+    """
+
+    y: NDArray[Any] | None
+    problem: str = ""
+    lost: bool = False
 
 
 @dataclass(slots=True)
@@ -66,7 +92,7 @@ class Side:
         if not self.taken:
             return False
         self.found = identify(self.session)
-        self.turn, self.taken = turn_of(self.found), False
+        self.turn, self.taken = Turn.found(self.found), False
         return True
 
     @property
@@ -86,36 +112,57 @@ class Side:
         ignored = {name for name, _ in self.found.value(Name.FLAGS) or ()}
         return keyword in offered and keyword not in ignored
 
-    def rotate(
-        self, x: NDArray[Any], positions: NDArray[np.int64], keywords: Mapping[str, Any]
-    ) -> tuple[NDArray[Any], str]:
-        """Rotate x (B, S, H, D); return the result as it came, and its dtype as reported.
+    def turn_under(self, keywords: Keywords) -> Turn | None:
+        """Return what it does under keywords; those that it obeys change what was identified."""
+        turn = self.turn
+        if turn is None:
+            return None
+        if self.takes("interleaved") and turn.woven != keywords["interleaved"]:
+            pairing = Pairing.INTERLEAVED if keywords["interleaved"] else Pairing.HALF
+            turn = replace(turn, pairing=pairing)
+        if self.takes("base"):
+            turn = replace(turn, base=float(keywords["base"]))
+        if self.takes("rotary_dim") and keywords["rotary_dim"] is not None:
+            turn = replace(turn, fixed=keywords["rotary_dim"])
+        return turn
 
-        What has more tokens than are claimed is rotated in parts.
-        """
+    def answer(self, x: NDArray[Any], positions: NDArray[np.int64], keywords: Keywords) -> Answer:
+        """Rotate x (B, S, H, D); what has more tokens than are claimed goes in parts."""
+        try:
+            y, dtype = self._rotated(x, positions, keywords)
+        except SubjectRaised as error:
+            return Answer(None, f"raises {error.type_name}: {error.message}")
+        except (SubjectCrashed, SubjectTimeout) as error:
+            return Answer(None, f"is lost: {error.message}", lost=True)
+        except SubjectError as error:
+            return Answer(None, f"fails: {error.message}")
+        if y.shape != x.shape:
+            return Answer(None, f"returns shape {y.shape} for x of shape {x.shape}")
+        same = dtype == x.dtype.name
+        return Answer(y, "" if same else f"returns {dtype} for {x.dtype.name} x")
+
+    def _rotated(
+        self, x: NDArray[Any], positions: NDArray[np.int64], keywords: Keywords
+    ) -> tuple[NDArray[Any], str]:
+        """Return the result as it came, and its dtype as reported."""
         y, dtype = np.zeros_like(x), ""
         for part in self._parts(*positions.shape):
-            done = self.session.rotate(
-                np.ascontiguousarray(x[part]), positions[part], keywords=keywords
-            )
+            given = np.ascontiguousarray(x[part])
+            done = self.session.rotate(given, positions[part], keywords=keywords)
             dtypes = done.reply.dtypes
             dtype = dtypes[0] if len(dtypes) == 1 else "several results"
-            if done.y.shape == x.shape or done.y.shape != x[part].shape:
+            if done.y.shape == x.shape or done.y.shape != given.shape:
                 return np.asarray(done.y), dtype
             y = y if y.dtype == done.y.dtype else np.zeros(x.shape, done.y.dtype)
             y[part] = done.y
         return y, dtype
 
     def _parts(self, rows: int, tokens: int) -> list[tuple[slice, slice]]:
-        """Cut a call into as few as hold what is claimed."""
         most = self.profile.max_tokens
         if most is None or rows * tokens <= most:
             return [(slice(None), slice(None))]
-        return [
-            (slice(row, row + 1), slice(first, first + most))
-            for row in range(rows)
-            for first in range(0, tokens, most)
-        ]
+        starts = range(0, tokens, most)
+        return [(slice(b, b + 1), slice(s, s + most)) for b in range(rows) for s in starts]
 
 
 @contextmanager
@@ -148,7 +195,11 @@ def open_side(
     TargetUnusable
         If it cannot be loaded or called, offers no rotation, or nobody knows how it pairs.
     """
-    _require_dtypes(target, claims)
+    if target in BUILTIN:
+        known = builtin_profile(target).dtypes
+        if missing := [name for name in claims.get("dtypes", ()) if name not in known]:
+            said = f"takes no {', '.join(missing)}; it takes {', '.join(known)}"
+            raise TargetUnusable(f"{target} {said}")
     tries = try_axes and target not in BUILTIN
     session, guessed = open_guessing(target, claims, timeout, try_axes=tries)
     with session:
@@ -167,14 +218,12 @@ def side_of(
 
     Parameters
     ----------
-    label, claims
+    label, claims, try_axes
         As for `open_side`.
     session : Session
         The subject.
     guessed : bool
         Whether the layout of its profile is a guess, to be replaced by what is found.
-    try_axes : bool
-        As for `open_side`.
 
     Raises
     ------
@@ -184,7 +233,9 @@ def side_of(
     target, profile = session.target, session.profile
     if target in BUILTIN:
         unseen = Identification(target, (), 0, 0.0, target)
-        return Side(label, session, claims, unseen, _usual(profile), profile, taken=True)
+        pairing = Pairing.INTERLEAVED if profile.layouts[0] else Pairing.HALF
+        usual = Turn(pairing, base=profile.base, fixed=profile.rotary_dim)
+        return Side(label, session, claims, unseen, usual, profile, taken=True)
     if "apply_rotary" not in session.offers:
         raise TargetUnusable(f"{target} offers no apply_rotary, and that is what is compared")
     found = identify(session, try_axes=try_axes)
@@ -195,13 +246,7 @@ def side_of(
     if guessed:
         _settle(label, session, found, claims)
         profile = convention(found, session.profile, claims)
-    return Side(label, session, claims, found, turn_of(found), profile)
-
-
-def _usual(profile: Profile) -> Turn:
-    """Return what a backend does that is right."""
-    pairing = Pairing.INTERLEAVED if profile.layouts[0] else Pairing.HALF
-    return Turn(pairing, base=profile.base, fixed=profile.rotary_dim)
+    return Side(label, session, claims, found, Turn.found(found), profile)
 
 
 def _settle(label: str, session: Session, found: Identification, claims: Mapping[str, Any]) -> None:
@@ -210,7 +255,7 @@ def _settle(label: str, session: Session, found: Identification, claims: Mapping
     answer = found.value(Name.ANSWER)
     if answer != "values":
         raise TargetUnusable(f"{target} cannot be identified: it answers with {answer}")
-    if found.value(Name.PAIRING) not in (*_INTERLEAVED, *_HALF):
+    if found.value(Name.PAIRING) not in _KNOWN:
         flag = label.lower()
         raise TargetUnusable(
             f"{target} does not say how it pairs components, and identification finds no known "
@@ -220,17 +265,6 @@ def _settle(label: str, session: Session, found: Identification, claims: Mapping
     kept = {**claims, "base": session.profile.base}
     if "interleaved" in session.offers["apply_rotary"].keywords:
         kept["layouts"] = (True, False)
-        session.profile = _with_layouts(session.profile, (True, False))
+        both = session.profile.as_dict() | {"layouts": (True, False)}
+        session.profile = Profile.from_mapping(both)
     session.profile = convention(found, session.profile, kept)
-
-
-def _with_layouts(profile: Profile, layouts: tuple[bool, ...]) -> Profile:
-    return Profile.from_mapping(profile.as_dict() | {"layouts": layouts})
-
-
-def _require_dtypes(target: str, claims: Mapping[str, Any]) -> None:
-    if target not in BUILTIN:
-        return
-    known = builtin_profile(target).dtypes
-    if missing := [name for name in claims.get("dtypes", ()) if name not in known]:
-        raise TargetUnusable(f"{target} takes no {', '.join(missing)}; it takes {', '.join(known)}")
