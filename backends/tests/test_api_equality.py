@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ropespec.spec.api import FUNCTIONS, RopeAPI
+from ropespec.spec.axes import Mixed, Sections
 from ropespec.spec.errors import ArgumentError
 from ropespec.spec.scaling import Linear, LongRope, NtkAware
 
@@ -118,6 +119,7 @@ def f32(*shape):
 # Dtypes that JAX keeps without x64; arrays of int64 and uint64 are positions on the host.
 X, M, T = f32(2, 3, 1, 4), [0, 1, 2], f32(3, 2)
 ON = {"interleaved": True}
+AXES = {"axes": Sections((1, 1))}
 BY = {"scaling": Linear(2.0)}
 CALL = {"query_positions": [0, 1], "key_positions": [0, 1], "interleaved": True}
 QK = f32(2, 2, 4)
@@ -196,6 +198,17 @@ REFUSED = [
     ("apply_rotary_scaled", (X, M), {**ON, "scaling": 2.0}),
     ("apply_rotary_scaled", (X, M), {**ON, **BY, "rotary_dim": 3}),
     ("apply_rotary_scaled", (X, M), {**ON, "scaling": NtkAware(2.0), "rotary_dim": 2}),
+    ("cos_sin_axes", ([M, M], 4), {"axes": [1, 1]}),
+    ("cos_sin_axes", (M, 4), AXES),
+    ("cos_sin_axes", ([M], 4), AXES),
+    ("cos_sin_axes", ([M, M], 6), AXES),
+    ("cos_sin_axes", ([M, M], 4), {**AXES, "scaling": "linear"}),
+    ("cos_sin_axes", ([M, M], 4), {"axes": Mixed(((1.0, 1.0),) * 2), **BY}),
+    ("apply_rotary_axes", (X, M), {**ON, **AXES}),
+    ("apply_rotary_axes", (X, [[0, 1], [0, 1]]), {**ON, **AXES}),
+    ("apply_rotary_axes", (X, [M, M]), {"interleaved": 1, **AXES}),
+    ("apply_rotary_axes", (X, [M, M]), {**ON, "axes": None}),
+    ("apply_rotary_axes", (X, [M, M]), {**ON, **AXES, "rotary_dim": 2}),
     ("apply_rotary_cos_sin", ([1.0], T, T), ON),
     ("apply_rotary_cos_sin", (f32(3, 4), T, T), ON),
     ("apply_rotary_cos_sin", (X, [[1.0]], T), ON),

@@ -26,6 +26,7 @@ PREFIXES = {
     "names": ("NAME",),
     "weights": ("WGT",),
     "scaling": ("SCAL",),
+    "axes": ("AXES",),
     "contract": ("ROT", "API"),
     "judging": ("JDG",),
 }

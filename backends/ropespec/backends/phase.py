@@ -7,16 +7,18 @@ it is below |m| * 2^-65 turns, 3.7e-10 radians at position 2^31.
 """
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Context, Decimal, localcontext
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.spec.axes import Axes
+from ropespec.spec.convention import Frequencies
 from ropespec.spec.scaling import Scaling
 
-__all__ = ["TWO_PI", "Steps", "scaled_steps", "turns"]
+__all__ = ["TWO_PI", "Steps", "axial_steps", "scaled_steps", "turns"]
 
 TWO_PI = Decimal("6.283185307179586476925286766559005768394338798750211641949889")
 """2 pi to 60 decimals (OEIS A019692)."""
@@ -63,7 +65,6 @@ class Steps(NamedTuple):
     gain: float
 
 
-@functools.lru_cache(maxsize=64)
 def scaled_steps(scaling: Scaling, dim: int, base: float) -> Steps:
     """Return the frequencies of a scheme, for one position number a token (SCAL-1).
 
@@ -79,16 +80,45 @@ def scaled_steps(scaling: Scaling, dim: int, base: float) -> Steps:
     Steps
         Of one row; not to be written to.
     """
+    return _steps(None, scaling, dim, base)
+
+
+def axial_steps(axes: Axes, scaling: Scaling | None, dim: int, base: float) -> Steps:
+    """Return the frequencies of several position numbers, scaled or not (AXES-1).
+
+    Parameters
+    ----------
+    axes : Axes
+        Which pair follows which number.
+    scaling : Scaling or None
+        The scheme.
+    dim, base
+        As in `turns`.
+
+    Returns
+    -------
+    Steps
+        A row for each number; not to be written to.
+    """
+    return _steps(axes, scaling, dim, base)
+
+
+# What torch.compiler.assume_constant_result does, which would load the compiler: it calls these
+# while it traces, and does not trace what is exact in decimals.
+vars(scaled_steps)["_dynamo_marked_constant"] = True
+vars(axial_steps)["_dynamo_marked_constant"] = True
+
+
+@functools.lru_cache(maxsize=64)
+def _steps(axes: Axes | None, scaling: Scaling | None, dim: int, base: float) -> Steps:
+    frequencies = Frequencies(base, scaling)
     with localcontext(Context(prec=60)):
-        return steps_of([scaling.theta(base, dim)], scaling.gain)
-
-
-def steps_of(rows: Sequence[Sequence[Decimal]], gain: Decimal) -> Steps:
-    """Round exact frequencies, a row for each position number, in the context in force."""
-    theta = np.array([[float(one) for one in row] for row in rows])
-    fractions = np.array([_units(row) for row in rows], dtype=np.uint64)
+        rows = (frequencies.theta(dim),) if axes is None else axes.rows(frequencies, dim)
+        theta = np.array([[float(one) for one in row] for row in rows])
+        fractions = np.array([_units(row) for row in rows], dtype=np.uint64)
+        gain = float(frequencies.gain)
     theta.flags.writeable = fractions.flags.writeable = False
-    return Steps(theta, fractions, float(gain))
+    return Steps(theta, fractions, gain)
 
 
 def _units(theta: Iterable[Decimal]) -> list[int]:

@@ -6,6 +6,7 @@ the dtype of x, at the end.
 """
 
 from ropespec.reference.attention import attention
+from ropespec.reference.axes import apply_rotary_axes, cos_sin_axes
 from ropespec.reference.complex_plane import from_complex, to_complex
 from ropespec.reference.decay import decay_bound
 from ropespec.reference.frequencies import angles, cos_sin, inv_freq
@@ -36,6 +37,7 @@ __all__ = [
     "RoPE",
     "angles",
     "apply_rotary",
+    "apply_rotary_axes",
     "apply_rotary_complex",
     "apply_rotary_cos_sin",
     "apply_rotary_dense",
@@ -43,6 +45,7 @@ __all__ = [
     "apply_rotary_scaled",
     "attention",
     "cos_sin",
+    "cos_sin_axes",
     "cos_sin_scaled",
     "decay_bound",
     "from_complex",

@@ -12,6 +12,7 @@ __all__ = [
     "RoPE",
     "angles",
     "apply_rotary",
+    "apply_rotary_axes",
     "apply_rotary_complex",
     "apply_rotary_cos_sin",
     "apply_rotary_dense",
@@ -19,6 +20,7 @@ __all__ = [
     "apply_rotary_scaled",
     "attention",
     "cos_sin",
+    "cos_sin_axes",
     "cos_sin_scaled",
     "decay_bound",
     "from_complex",
@@ -41,6 +43,7 @@ __all__ = [
 RoPE = functions.RoPE
 angles = functions.angles
 apply_rotary = functions.apply_rotary
+apply_rotary_axes = functions.apply_rotary_axes
 apply_rotary_complex = functions.apply_rotary_complex
 apply_rotary_cos_sin = functions.apply_rotary_cos_sin
 apply_rotary_dense = functions.apply_rotary_dense
@@ -48,6 +51,7 @@ apply_rotary_emb = functions.apply_rotary_emb
 apply_rotary_scaled = functions.apply_rotary_scaled
 attention = functions.attention
 cos_sin = functions.cos_sin
+cos_sin_axes = functions.cos_sin_axes
 cos_sin_scaled = functions.cos_sin_scaled
 decay_bound = functions.decay_bound
 from_complex = functions.from_complex

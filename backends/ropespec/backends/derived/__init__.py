@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import get_args
 
 from ropespec.backends.derived.attention import Attention
+from ropespec.backends.derived.axes import Axes
 from ropespec.backends.derived.complex_plane import ComplexPlane
 from ropespec.backends.derived.decay import Decay
 from ropespec.backends.derived.frequencies import Frequencies
@@ -33,6 +34,7 @@ class Derived(
     Decay[ArrayT],
     Published[ArrayT],
     Scaling[ArrayT],
+    Axes[ArrayT],
     RopeAPI[ArrayT],
 ):
     """The shared API of a framework, all but the rotation by given tables.

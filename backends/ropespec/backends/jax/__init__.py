@@ -9,6 +9,7 @@ __all__ = [
     "RoPE",
     "angles",
     "apply_rotary",
+    "apply_rotary_axes",
     "apply_rotary_complex",
     "apply_rotary_cos_sin",
     "apply_rotary_dense",
@@ -16,6 +17,7 @@ __all__ = [
     "apply_rotary_scaled",
     "attention",
     "cos_sin",
+    "cos_sin_axes",
     "cos_sin_scaled",
     "decay_bound",
     "from_complex",
@@ -38,6 +40,7 @@ __all__ = [
 RoPE = functions.RoPE
 angles = functions.angles
 apply_rotary = functions.apply_rotary
+apply_rotary_axes = functions.apply_rotary_axes
 apply_rotary_complex = functions.apply_rotary_complex
 apply_rotary_cos_sin = functions.apply_rotary_cos_sin
 apply_rotary_dense = functions.apply_rotary_dense
@@ -45,6 +48,7 @@ apply_rotary_emb = functions.apply_rotary_emb
 apply_rotary_scaled = functions.apply_rotary_scaled
 attention = functions.attention
 cos_sin = functions.cos_sin
+cos_sin_axes = functions.cos_sin_axes
 cos_sin_scaled = functions.cos_sin_scaled
 decay_bound = functions.decay_bound
 from_complex = functions.from_complex

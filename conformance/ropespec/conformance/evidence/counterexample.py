@@ -10,13 +10,13 @@ from ropespec.conformance.evidence.choice import ROTATIONS, choose
 from ropespec.conformance.judge.finding import Finding, broken
 from ropespec.conformance.results import Counterexample
 from ropespec.conformance.subject.asked import Asked
+from ropespec.conformance.subject.schemes import Value
 from ropespec.conformance.subject.session import (
     SubjectError,
     SubjectRaised,
     TargetUnusable,
 )
 from ropespec.conformance.trial import Trial, Unfit
-from ropespec.spec.scaling import Scaling
 
 __all__ = ["counterexample"]
 
@@ -140,7 +140,7 @@ def _names(asked: Asked, number: int, count: int) -> tuple[str, ...]:
 
 
 def _value(value: Any) -> Any:  # noqa: ANN401  # an array, or a plain value
-    if isinstance(value, Scaling):
+    if isinstance(value, Value):
         return repr(value)
     if not isinstance(value, np.ndarray):
         return value

@@ -13,7 +13,7 @@ import numpy as np
 from ropespec.conformance.evidence.literal import array_source, holds_bfloat16
 from ropespec.conformance.frameworks import ARRAYS, BUILTIN
 from ropespec.conformance.profile import Profile
-from ropespec.spec.scaling import Scaling
+from ropespec.conformance.subject.schemes import Value
 
 __all__ = ["ORDERS", "Argument", "argument", "imports", "passed", "subject_source"]
 
@@ -37,9 +37,14 @@ def imports(target: str, profile: Profile, arrays: Collection[Any]) -> list[str]
     half = any(map(holds_bfloat16, held))
     wide = any(one.dtype.name in ("float64", "complex128") for one in held)
     more = profile.framework.imports(half=half, wide=wide, device=profile.device)
-    schemes = sorted({type(one).__name__ for one in arrays if isinstance(one, Scaling)})
-    more += [f"from ropespec.spec.scaling import {name}" for name in schemes]
+    values = sorted({_place(type(one)) for one in arrays if isinstance(one, Value)})
+    more += [f"from {place} import {name}" for place, name in values]
     return [*lines, "import numpy as np", *more]
+
+
+def _place(kind: type) -> tuple[str, str]:
+    """Return the module of the specification that has a kind of values, and its name."""
+    return ".".join(kind.__module__.split(".")[:3]), kind.__name__
 
 
 def subject_source(target: str, function: str) -> list[str]:

@@ -14,8 +14,7 @@ from ropespec.conformance.subject.errors import (
     SubjectRaised,
 )
 from ropespec.conformance.subject.frames import FrameError
-from ropespec.conformance.subject.schemes import from_json, to_json
-from ropespec.spec.scaling import Scaling
+from ropespec.conformance.subject.schemes import Value, from_json, to_json
 
 __all__ = ["Question", "failure"]
 
@@ -70,7 +69,7 @@ class Question:
             if isinstance(value, np.ndarray):
                 sent.append(value)
                 return {"array": len(sent) - 1}
-            if isinstance(value, Scaling):
+            if isinstance(value, Value):
                 return to_json(value)
             return value.item() if isinstance(value, np.generic) else value
 
@@ -92,7 +91,7 @@ class Question:
         """Read what `packed` wrote, with these arrays in the places of those that were sent."""
 
         def filled(item: Any) -> Any:  # noqa: ANN401  # JSON in, an argument out
-            if isinstance(item, dict) and "scheme" in item:
+            if isinstance(item, dict) and "value" in item:
                 return from_json(item)
             return made[item["array"]] if isinstance(item, dict) and "array" in item else item
 

@@ -21,6 +21,7 @@ Subject = Callable[..., Any]
 _ROTATION = "apply_rotary"
 _MODULES = (
     "attention",
+    "axial",
     "claimed",
     "complex_plane",
     "contract",

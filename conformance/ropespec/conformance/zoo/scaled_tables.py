@@ -20,6 +20,7 @@ __all__ = [
     "gain_of_the_long_list_alone",
     "gain_on_the_tail",
     "no_gain",
+    "rotated_by",
 ]
 
 Array = NDArray[Any]
@@ -33,7 +34,8 @@ def _tables(positions: Array, omega: Array, gain: float) -> Tables:
     return gain * np.cos(angle), gain * np.sin(angle)
 
 
-def _rotate(x: Array, tables: Tables, *, interleaved: bool, tail: float = 1.0) -> Array:
+def rotated_by(x: Array, tables: Tables, *, interleaved: bool, tail: float = 1.0) -> Array:
+    """Rotate by tables, and scale what passes through."""
     cos, sin = (table[..., None, :] for table in tables)
     dim = 2 * cos.shape[-1]
     places = (
@@ -115,7 +117,7 @@ def no_gain(
 ) -> Array:
     """Take the frequencies alone."""
     omega = right_of(rotary_dim or x.shape[-1], base, scaling)
-    return _rotate(x, _tables(positions, omega, 1.0), interleaved=interleaved)
+    return rotated_by(x, _tables(positions, omega, 1.0), interleaved=interleaved)
 
 
 @wrong("", "The gain reaches what is not rotated.", "SCAL-12.tail", **ROTATION)
@@ -130,7 +132,7 @@ def gain_on_the_tail(
 ) -> Array:
     """Scale the whole head."""
     omega, gain = right_of(rotary_dim or x.shape[-1], base, scaling), float(scaling.gain)
-    return _rotate(x, _tables(positions, omega, gain), interleaved=interleaved, tail=gain)
+    return rotated_by(x, _tables(positions, omega, gain), interleaved=interleaved, tail=gain)
 
 
 @wrong("", "The base or the factors of a long call are kept.", "SCAL-13.history", **ROTATION)
@@ -156,4 +158,4 @@ class LengthKept:
             scaling = dataclasses.replace(scaling, length=self._longest)
         omega = right_of(rotary_dim or x.shape[-1], base, scaling)
         tables = _tables(positions, omega, float(scaling.gain))
-        return _rotate(x, tables, interleaved=interleaved)
+        return rotated_by(x, tables, interleaved=interleaved)

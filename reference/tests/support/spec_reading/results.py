@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from ropespec.spec.api import FUNCTIONS
+from ropespec.spec.axes import Sections
 from ropespec.spec.scaling import Yarn
 
 __all__ = ["Call", "calls", "dtypes_of", "expected", "host_array"]
@@ -115,6 +116,7 @@ def _mixed(
 _X: dict[str, tuple[int, ...]] = {"x": (3, 2, 4)}
 _LAYOUT = {"interleaved": True}
 _YARN = Yarn(factor=2.0, original_length=8)
+_AXES = Sections((1, 1))
 _AT = {"positions": _POSITIONS}
 _WEIGHT: dict[str, tuple[int, ...]] = {"x": (3, 5), "weight": (2, 4, 5)}
 _PAIRS = tuple((one, two) for one in _FLOATS for two in _FLOATS)
@@ -157,6 +159,10 @@ _CALLS: dict[str, Callable[[str], Iterator[Call]]] = {
     ),
     "inv_freq_scaled": _numbers(dim=4, scaling=_YARN),
     "cos_sin_scaled": _numbers(dim=4, scaling=_YARN, **_AT),
+    "cos_sin_axes": _numbers(dim=4, axes=_AXES, positions=[_POSITIONS, _POSITIONS]),
+    "apply_rotary_axes": _of(
+        _FLOATS, _X, axes=_AXES, positions=[_POSITIONS, _POSITIONS], **_LAYOUT
+    ),
     "apply_rotary_scaled": _of(_FLOATS, _X, scaling=_YARN, **_AT, **_LAYOUT),
     "apply_rotary_emb": lambda name: (
         Call(

@@ -48,6 +48,7 @@ _COMMANDS = dict(
         "Delta=Δ",
         "epsilon=ε",
         "varepsilon=ε",
+        "zeta=ζ",
         "eta=η",
         "theta=θ",
         "Theta=Θ",

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ropespec.spec.api.arrays import ArrayT, Device, Positions
 from ropespec.spec.api.attending import AttendingAPI
+from ropespec.spec.api.axes import AxesAPI
 from ropespec.spec.api.rotating import RotatingAPI
 from ropespec.spec.api.scaling import ScalingAPI
 
@@ -33,6 +34,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "names",
         "weights",
         "scaling",
+        "axes",
     ),
     "The API": ("contract",),
     "Judging": ("judging",),
@@ -67,11 +69,14 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
         "apply_rotary_emb",
     ),
     "scaling": ("inv_freq_scaled", "cos_sin_scaled", "apply_rotary_scaled"),
+    "axes": ("cos_sin_axes", "apply_rotary_axes"),
 }
 """The functions of the shared API by chapter; chapters that are not listed offer none."""
 
 
-class RopeAPI(RotatingAPI[ArrayT], AttendingAPI[ArrayT], ScalingAPI[ArrayT], Protocol[ArrayT]):
+class RopeAPI(
+    RotatingAPI[ArrayT], AttendingAPI[ArrayT], ScalingAPI[ArrayT], AxesAPI[ArrayT], Protocol[ArrayT]
+):
     """The shared API as a protocol: a module that has these functions is an implementation.
 
     What each function computes is written in the chapter that carries its name; the clauses in

@@ -19,7 +19,12 @@ TWO_PI = Decimal(
 
 
 def check_number(
-    name: str, value: object, *, least: float, above: bool = False, most: float = math.inf
+    name: str,
+    value: object,
+    *,
+    least: float = -math.inf,
+    above: bool = False,
+    most: float = math.inf,
 ) -> None:
     """Require a finite real number of at least `least`, or above it, and at most `most`.
 
@@ -30,7 +35,8 @@ def check_number(
     ArgumentValueError
         If it is not finite or out of range.
     """
-    must = f"a finite number {'above' if above else 'of at least'} {least:g}"
+    must = "a finite number"
+    must += f" {'above' if above else 'of at least'} {least:g}" if least > -math.inf else ""
     must += f" and at most {most:g}" if most < math.inf else ""
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.integer, np.floating)):
         raise ArgumentTypeError(name, must, value)
