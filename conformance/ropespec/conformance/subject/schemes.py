@@ -26,5 +26,5 @@ def from_json(told: Mapping[str, Any]) -> Value:
     return made
 
 
-def _tuples(told: Any) -> Any:  # noqa: ANN401  # JSON in
+def _tuples(told: object) -> object:
     return tuple(map(_tuples, told)) if isinstance(told, list) else told
