@@ -58,5 +58,5 @@ RECORDED = {
     "NAME-1": "e5fff7357496",
     "NAME-2": "0e66f65e53bc",
     "NAME-4": "ef7ff366fafc",
-    "NAME-5": "2b4e91467630",
+    "NAME-5": "33c147f77dac",
 }
