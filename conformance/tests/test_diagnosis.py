@@ -192,6 +192,17 @@ def failed_at(id_, status, head_dim=8):
     return CheckResult(id_, clause, "", "", status, counterexample=shown)
 
 
+def test_the_gradient_of_a_wrong_function_is_no_second_mistake():
+    """A gradient that is off as the function is follows from it, and is not named."""
+    pytest.importorskip("torch")
+    target = f"{SUBJECTS / 'torch_gradients.py'}:another_base"
+    profile = Profile.from_mapping({"interleaved": False, "array": "torch"})
+    with Session(load(target), profile) as session:
+        named = diagnose(session, [failed_at("ROT-20.gradient", Status.FAIL)])
+
+    assert [one.id for one in named] == ["F1"]
+
+
 @pytest.mark.parametrize("status", [Status.FAIL, Status.ERROR])
 @pytest.mark.parametrize("id_", ["ROT-19.refilled", "ROT-20.unwritten"])
 def test_what_is_not_seen_again_is_no_property(id_, status, diagnosed):

@@ -1,4 +1,4 @@
-"""Rotations in torch that are right forward and wrong backward."""
+"""Rotations in torch that are wrong backward, most of them only there."""
 
 import torch
 
@@ -49,3 +49,13 @@ def constant_tail(x, positions):
 def detached(x, positions):
     """Lose the way back."""
     return turned(x.detach(), positions)
+
+
+def another_base(x, positions):
+    """Rotate by other frequencies, with the gradient that this rotation has."""
+    dim = x.shape[-1]
+    theta = 500.0 ** (-torch.arange(0, dim, 2) / dim)
+    angle = (positions[..., None].float() * theta)[..., None, :]
+    c, s = angle.cos(), angle.sin()
+    a, b = x[..., : dim // 2], x[..., dim // 2 :]
+    return torch.cat([a * c - b * s, b * c + a * s], -1).to(x.dtype)

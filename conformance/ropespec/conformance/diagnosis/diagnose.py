@@ -80,7 +80,7 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
         told += special(asker, maker, right, sound=not outcome.wrong)
     slope = any(one.id.startswith("ROT-20") and not one.status.conforms for one in results)
     if not lost and _has_gradient(session) and (slope or (not told and not results)):
-        told += _gradient(session, maker)
+        told += _gradient(session, maker, outcome)
     yield from told
 
 
@@ -173,15 +173,24 @@ def _given_of(case: dict[str, Any], like: Convention) -> Given | None:
     return Given(x, positions, **drawn.keywords, strided=drawn.strided)
 
 
-def _gradient(session: Session, maker: Maker) -> Iterator[Diagnosis]:
-    """Examine the gradient as a rotation of the cotangent by the opposite angle."""
+def _gradient(session: Session, maker: Maker, forward: Outcome) -> Iterator[Diagnosis]:
+    """Examine the gradient as a rotation of the cotangent by the opposite angle.
+
+    A gradient that is off as the function is, is its own and no second mistake.
+    """
     asker = Asker(session, backward=True)
     outcome = examine(asker, maker, right=BACKWARD)
-    for one in _of(outcome, BACKWARD):
-        yield one if one.name == "unknown" else _of_gradient(one)
+    if not _whats(outcome) & _whats(forward):
+        for one in _of(outcome, BACKWARD):
+            yield one if one.name == "unknown" else _of_gradient(one)
     for one in conduct(asker, outcome.answers):
         refused = one.name == "it raises" or one.name.endswith("refused")
         yield _raised(asker, outcome, one) if refused else one
+
+
+def _whats(outcome: Outcome) -> set[str]:
+    """Return what is done in place of what is claimed, each in words and where."""
+    return {f"{one.explanation.choice.what}, {one.explanation.where}" for one in outcome.confirmed}
 
 
 def _raised(asker: Asker, outcome: Outcome, one: Diagnosis) -> Diagnosis:

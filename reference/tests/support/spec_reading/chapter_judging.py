@@ -18,6 +18,7 @@ from ropespec.conformance.judge.precision import (
     legitimate,
 )
 from ropespec.reference import cos_sin
+from ropespec.spec.convention import Frequencies
 from spec_reading.chapter_rotation import rotations, vector
 from spec_reading.evaluate import evaluate
 from spec_reading.grammar import parse
@@ -31,7 +32,7 @@ Environment = Mapping[str, Any]
 Rows = list[dict[str, str]]
 
 _BASE, _DIM = 50.0, 8
-_THETA = oracle.frequencies(_DIM, _BASE)
+_THETA = oracle.frequencies(_DIM, Frequencies(_BASE))
 _CPU, _CUDA = Machine(), Machine.of("torch", "cuda", subnormals=True)
 _UNITS = {"u_64": "float64", "u_32": "float32", "u_16": "float16", "u_8": "bfloat16"}
 _POSITIONS = (3, -1000, 2**24, 2**24 + 1, 2**40)
@@ -73,7 +74,7 @@ def _pair(name: str, dtype: str, m: int, i: int) -> Environment:
     precision, work = PRECISIONS[name], arithmetic_dtype(dtype)
     arithmetic = precision.arithmetic or work
     x_1, x_2 = 3.0, -0.75
-    c, s = (float(table[i]) for table in oracle.cos_sin(np.array(m), _DIM, _BASE))
+    c, s = (float(table[i]) for table in oracle.cos_sin(np.array(m), _DIM, Frequencies(_BASE)))
     allowed = _stages((x_1, x_2, c, s, abs(float(m)), float(_THETA[i])), precision, dtype)
     size, y_1 = abs(x_1) + abs(x_2), x_1 * c - x_2 * s
     relative, absolute = _entry_errors(precision, dtype)
@@ -181,7 +182,7 @@ def _measured(rows: Rows) -> list[str]:
         count, start = column.split(" positions from ")
         first = int(_value(start, {}))
         m = np.arange(first, first + int(count))
-        exact = oracle.cos_sin(m, dim, float(base))
+        exact = oracle.cos_sin(m, dim, Frequencies(float(base)))
         ours = cos_sin(m, dim, float(base))
         error = max(float(abs(a - b).max()) for a, b in zip(ours, exact, strict=True))
         right = {"literal reference": error, "oracle": oracle.ORACLE_ERROR}
