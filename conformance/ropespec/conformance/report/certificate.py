@@ -76,7 +76,8 @@ def print_certificate(console: Console, found: Certificate) -> None:
 
 
 def _where(worst: Element) -> str:
-    numbers = f"{worst.got:.9g}, exactly {worst.expected:.9g}"
+    digits = 9 if f"{worst.got:.9g}" != f"{worst.expected:.9g}" else 17
+    numbers = f"{worst.got:.{digits}g}, exactly {worst.expected:.{digits}g}"
     return f"position {worst.position}, component {worst.component}, {worst.x}: {numbers}"
 
 
