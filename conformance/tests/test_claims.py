@@ -27,6 +27,7 @@ from ropespec.conformance.subject.session import (
     load,
 )
 from ropespec.conformance.zoo import zoo
+from ropespec.spec.scaling import Yarn
 
 ENTRIES = {entry.name: entry for entry in zoo()}
 FIELDS = [field.name for field in dataclasses.fields(Profile)]
@@ -36,6 +37,7 @@ OTHER = {
     "axes": "bhsd",
     "dtypes": ("float64", "bfloat16"),
     "base": 123456.5,
+    "scaling": Yarn(factor=16.0, original_length=4096, beta_fast=31.9, truncate=False),
     "rotary_dim": 6,
     "head_dims": (8, 24),
     "precision": "float32-angles",
@@ -52,6 +54,7 @@ NOTICED = {
     "axes": ("bhsd_order", ("ROT-9.rows",), "bshd"),
     "dtypes": ("products_in_bfloat16", ("JDG-3.precision",), ("float32",)),
     "base": ("power_frequencies", ("FREQ-2.read-off",), 10000.0),
+    "scaling": ("scaled_as_yarn", ("ROT-7.value", "JDG-1.reference"), None),
     "rotary_dim": ("partial_rotary", ("ROT-14.tail", "FREQ-2.read-off"), None),
     "head_dims": ("torch_growing_cache", ("ROT-7.value",), (8,)),
     "precision": ("usual_half", ("JDG-3.precision",), "float64-angles"),
@@ -100,7 +103,7 @@ def test_a_claim_of_how_x_is_rotated_is_in_the_convention(name):
     """What `test_convention.py` sees the judge read; the other claims leave it alone."""
     told = with_another(name).convention != Profile((False,)).convention
 
-    assert told == (name in {"layouts", "base", "rotary_dim"})
+    assert told == (name in {"layouts", "base", "scaling", "rotary_dim"})
 
 
 def test_what_is_the_default_is_not_written():

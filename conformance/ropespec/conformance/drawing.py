@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.judge.values import POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
+from ropespec.spec.scaling import has_frequencies
 
 __all__ = ["cases"]
 
@@ -68,7 +69,9 @@ def _drawn(draw: st.DrawFn, /, profile: Profile, limit: int, **of: st.SearchStra
     batch, seq, heads, head_dim = draw(of["shapes" if first else "other_shapes"])
     part = draw(of["parts"])
     some = _parts(head_dim)
-    by = profile.convention
+    by, scheme = profile.convention, profile.scaling
+    if scheme is not None:
+        some = [one for one in some if has_frequencies(scheme, one)] or [by.dim(head_dim)]
     by = by if part is None else by.stating(rotary_dim=some[part % len(some)])
     return Case(
         batch=batch,

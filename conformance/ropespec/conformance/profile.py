@@ -11,9 +11,11 @@ from typing import Any
 from ropespec.conformance.claims import Claim, claim, claim_of
 from ropespec.conformance.frameworks import ARRAYS, DEFAULT, FRAMEWORKS, Framework
 from ropespec.conformance.judge.precision import PRECISIONS
+from ropespec.conformance.scaled import arguments as scaling_arguments
 from ropespec.spec.arguments import FLOAT_DTYPES
 from ropespec.spec.convention import Convention, Frequencies, Pairing
-from ropespec.spec.errors import describe
+from ropespec.spec.errors import ArgumentError, ConfigError, describe
+from ropespec.spec.scaling import Scaling, check_scaled_dim, words
 
 __all__ = [
     "ALIASES",
@@ -60,6 +62,8 @@ class Profile:
         dtypes of x.
     base : float
         The base of the frequencies.
+    scaling : Scaling or None
+        How its frequencies are scaled; None for not at all.
     rotary_dim : int or None
         How many leading components are rotated; None for all of them.
     head_dims : tuple of int
@@ -101,6 +105,7 @@ class Profile:
         ("float32",), "--dtype", "dtype of x; may be repeated.", choices=FLOAT_DTYPES
     )
     base: float = claim(10000.0, "--base", "Base of the frequencies.", "base {}", of=float)
+    scaling: Scaling | None = None
     rotary_dim: int | None = claim(
         None,
         "--rotary-dim",
@@ -201,11 +206,14 @@ class Profile:
         object.__setattr__(self, "base", _finite_base(self.base))
         if self.rotary_dim is not None:
             _require_room(self.rotary_dim, self.head_dims)
+        if self.scaling is not None:
+            object.__setattr__(self, "head_dims", _scalable(self))
 
     @property
     def convention(self) -> Convention:
         """How it rotates; where both layouts are claimed, in the first of them."""
-        return Convention(Pairing.of(self.layouts[0]), Frequencies(self.base), self.rotary_dim)
+        frequencies = Frequencies(self.base, self.scaling)
+        return Convention(Pairing.of(self.layouts[0]), frequencies, self.rotary_dim)
 
     @property
     def framework(self) -> Framework:
@@ -221,7 +229,9 @@ class Profile:
         claims : mapping
             The attributes by name. `interleaved` (True or False) stands for `layouts`, and single
             values are accepted for `dtypes` and `head_dims`. `head_dim` and `dtype` are accepted
-            as names too.
+            as names too. `scaling` is a scheme, or a mapping as `ropespec.spec.scaling.words`
+            reads it; one that is of sequences up to the original length claims no longer ones,
+            unless `max_position` does.
 
         Raises
         ------
@@ -247,20 +257,26 @@ class Profile:
             if name in values:
                 value = values[name]
                 values[name] = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+        if values.get("scaling") is not None:
+            values["scaling"] = _scheme(values["scaling"])
+            if longest := _longest(values["scaling"]):
+                values.setdefault("max_position", longest - 1)
         return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the claims as plain JSON values."""
+        plain = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
+        plain["scaling"] = None if self.scaling is None else words.say(self.scaling)
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in dataclasses.asdict(self).items()
+            for name, value in plain.items()
         }
 
 
 CLAIMS: Mapping[str, Claim] = {
     item.name: told for item in dataclasses.fields(Profile) if (told := claim_of(item)) is not None
 }
-"""How each claim is said, by its name; the layouts alone have two options of their own."""
+"""How each claim is said, by its name; layouts and scaling have options of their own."""
 
 
 def as_options(claims: Mapping[str, Any], usual: Mapping[str, Any]) -> list[str]:
@@ -273,12 +289,49 @@ def as_options(claims: Mapping[str, Any], usual: Mapping[str, Any]) -> list[str]
     usual : mapping
         What is claimed anyway, and so not written.
     """
+    scaling = claims.get("scaling")
     return [
-        word
-        for name, told in CLAIMS.items()
-        if name in claims and claims[name] != usual.get(name)
-        for word in told.arguments(claims[name])
+        *(() if scaling == usual.get("scaling") else scaling_arguments(scaling)),
+        *(
+            word
+            for name, told in CLAIMS.items()
+            if name in claims and claims[name] != usual.get(name)
+            for word in told.arguments(claims[name])
+        ),
     ]
+
+
+def _scheme(told: object) -> Scaling:
+    if isinstance(told, Scaling):
+        return told
+    if not isinstance(told, Mapping):
+        raise ProfileError(f"scaling must be a table with a rope_type; got {describe(told)}")
+    try:
+        return words.read(told)
+    except ConfigError as problem:
+        raise ProfileError(f"scaling: {problem}") from None
+
+
+def _longest(scheme: Scaling) -> int:
+    """Return the longest sequence that has these frequencies; 0 where any has."""
+    original, length = (getattr(scheme, name, 0) for name in ("original_length", "length"))
+    return original if length <= original and length else 0
+
+
+def _scalable(profile: Profile) -> tuple[int, ...]:
+    """Drop the sizes that a scheme has no frequencies for."""
+    assert profile.scaling is not None
+    found, refused = [], None
+    for head_dim in profile.head_dims:
+        try:
+            check_scaled_dim(profile.scaling, profile.convention.dim(head_dim))
+        except ArgumentError as problem:
+            refused = problem
+        else:
+            found.append(head_dim)
+    if not found:
+        raise ProfileError(f"scaling {profile.scaling.name}: {refused}")
+    return tuple(found)
 
 
 def _finite_base(base: object) -> float:

@@ -10,6 +10,7 @@ from ropespec.conformance.case import Case, Space
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.results import Kind, kind_of
 from ropespec.conformance.trial import Trial
+from ropespec.conformance.unscaled import reason_to_skip as unscaled
 from ropespec.spec import clauses
 
 __all__ = ["OTHER_LAYOUT", "Applies", "Check", "Judge", "all_checks", "always", "check"]
@@ -91,6 +92,8 @@ class Check:
         most, batch = claimed.max_tokens, self.space.min_batch
         if most is not None and batch * self.space.min_seq > most:
             return f"more than {most} tokens a call not claimed"
+        if claimed.scaling is not None and (told := unscaled(self.id, claimed.scaling)):
+            return told
         return self.applies(trial)
 
 

@@ -266,7 +266,12 @@ class Trial:
         pairs = self.expect(case, x, positions).pairs
         working = arithmetic_dtype(case.dtype)
         off = angle_error(
-            precision.angle, pairs.position, pairs.theta, arithmetic=working, machine=self.machine
+            precision.angle,
+            pairs.position,
+            pairs.theta,
+            arithmetic=working,
+            machine=self.machine,
+            of=pairs.of,
         )
         bound = rounding_allowed(x, case.convention, precision, self.machine)
         length = np.linalg.norm(x.astype(np.float64), axis=-1)

@@ -8,6 +8,7 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "ArgumentValueError",
+    "ConfigError",
     "describe",
     "dtype_name",
 ]
@@ -42,6 +43,10 @@ class ArgumentTypeError(ArgumentError, TypeError):
 
 class ArgumentValueError(ArgumentError, ValueError):
     """An argument of the right type with a value or shape the specification does not allow."""
+
+
+class ConfigError(ValueError):
+    """A model configuration that says something impossible, or not enough; one line."""
 
 
 def describe(value: object) -> str:

@@ -4,9 +4,9 @@ import dataclasses
 
 import numpy as np
 
-from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, called
+from ropespec.conformance.checks.shared import literal_rotation
 from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Finding, compare
@@ -30,16 +30,20 @@ def against_reference(trial: Trial, case: Case) -> Finding:
     positions = case.make_positions()
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
-    literal = reference.apply_rotary(x.astype(np.float64), positions, **case.keywords)
+    literal = literal_rotation(case, x.astype(np.float64), positions)
     exact = trial.expect(case, x, positions)
     pairs = exact.pairs
     # The reference multiplies float64(m) by a rounded theta_i: its own share of the error.
     own = angle_error(
-        "float64", pairs.position, pairs.theta, arithmetic="float64", machine=trial.machine
+        "float64",
+        pairs.position,
+        pairs.theta,
+        arithmetic="float64",
+        machine=trial.machine,
+        of=pairs.of,
     )
-    length = np.minimum(own, 2.0) * np.hypot(pairs.x1, pairs.x2) + 2.0**-50 * (
-        np.abs(pairs.x1) + np.abs(pairs.x2)
-    )
+    length = pairs.gain * np.minimum(own, 2.0) * np.hypot(pairs.x1, pairs.x2)
+    length += pairs.gain * 2.0**-50 * (np.abs(pairs.x1) + np.abs(pairs.x2))
     extra = from_pairs(length, length, np.zeros_like(exact.tail), case.convention)
     allowed = exact.allowed(trial.loosest(case.dtype), trial.machine) + extra
     finding = compare(y, literal, allowed, message="y differs from the literal reference")

@@ -7,11 +7,14 @@ from typing import Any, TypeVar
 import click
 
 from ropespec.conformance.claims import Claim
+from ropespec.conformance.cli.configured import CONFIG_OPTIONS, configured
 from ropespec.conformance.cli.status import Unusable
 from ropespec.conformance.frameworks import BUILTIN
 from ropespec.conformance.profile import CLAIMS
+from ropespec.conformance.scaled import OPTIONS
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.target import Target, current_folder, parse
+from ropespec.spec.scaling import words
 
 __all__ = [
     "claims_of",
@@ -61,10 +64,44 @@ def _default(usual: object) -> str:
     return f"  [default: {usual:g}]" if isinstance(usual, float) else f"  [default: {usual}]"
 
 
+def _numbers(_: click.Context, parameter: click.Parameter, text: str | None) -> list[float] | None:
+    """Take a list of numbers with commas between them apart."""
+    try:
+        return None if text is None else [float(one) for one in text.split(",")]
+    except ValueError:
+        must = "must be numbers with commas between them"
+        raise click.BadParameter(f"{must}; got {text!r}", param=parameter) from None
+
+
+def _number_of_a_scheme(key: str, word: words.Word) -> Callable[[Command], Command]:
+    """Make the option of one number of a scheme."""
+    option, of = OPTIONS[key], word.of
+    having = [name for name, scheme in words.SCHEMES.items() if hasattr(scheme, word.field)]
+    meaning = f"{key} of {', '.join(having)}."
+    if of is bool:
+        return click.option(option, key, is_flag=True, help=meaning)
+    return click.option(
+        option,
+        key,
+        type=click.IntRange(min=1) if of is int else str if of is tuple else float,
+        callback=_numbers if of is tuple else None,
+        metavar="X,X,..." if of is tuple else None,
+        help=meaning,
+    )
+
+
 _OPTIONS = (
     click.option("--interleaved", is_flag=True, help="It pairs components (2i, 2i+1)."),
     click.option("--half", is_flag=True, help="It pairs components (i, i+d/2)."),
     *(_option(name, told) for name, told in CLAIMS.items()),
+    click.option(
+        "--scaling",
+        "rope_type",
+        type=click.Choice(list(words.SCHEMES)),
+        help="How the frequencies are scaled; see `ropespec spec scaling`.",
+    ),
+    *(_number_of_a_scheme(key, word) for key, word in words.WORDS.items()),
+    *CONFIG_OPTIONS,
 )
 
 
@@ -133,10 +170,36 @@ def claims_of(options: Mapping[str, Any]) -> dict[str, Any]:
     dict
         Arguments of `Profile`; what was not given is absent, so that the target's own `PROFILE`
         or the default holds.
+
+    Raises
+    ------
+    Unusable
+        If a model configuration cannot be read, or numbers of no scheme are given.
     """
     layouts = [value for name, value in (("interleaved", True), ("half", False)) if options[name]]
-    claims = {"layouts": layouts, **{name: _claimed(name, options[name]) for name in CLAIMS}}
-    return {name: value for name, value in claims.items() if value not in (None, [])}
+    claims = {
+        "layouts": layouts,
+        "scaling": _scaling(options),
+        **{name: _claimed(name, options[name]) for name in CLAIMS},
+    }
+    claims = {name: value for name, value in claims.items() if value not in (None, [])}
+    return {**configured(options), **claims}
+
+
+def _scaling(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what is said of a scheme."""
+    told = {}
+    for key, word in words.WORDS.items():
+        value = (False if options[key] else None) if word.of is bool else options[key]
+        if value is not None:
+            told[key] = value
+    if options["rope_type"] is not None:
+        return {"rope_type": options["rope_type"], **told}
+    if options["config"] is not None:
+        told.pop("length", None)
+    for key in told:
+        raise Unusable(f"{OPTIONS[key]} is a number of a scheme: give --scaling as well")
+    return None
 
 
 def _claimed(name: str, given: object) -> object:

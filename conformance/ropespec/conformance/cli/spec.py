@@ -9,6 +9,8 @@ import click
 from rich.console import Console
 from rich.markdown import Markdown
 
+from ropespec.conformance.cli.configured import config_options, read_config
+from ropespec.conformance.cli.frequencies import frequencies
 from ropespec.conformance.cli.status import CONFORMS, FAILS, Unusable
 from ropespec.conformance.report.formulas import without_latex
 from ropespec.conformance.traceability import Entry, Trace, Traced, entries, trace
@@ -26,8 +28,17 @@ _ENTRY = re.compile(r"^([FEP])-?(\d{1,3})$", re.IGNORECASE)
 @click.command("spec", short_help="Read the specification: chapters, clauses, errata.")
 @click.argument("name", required=False, metavar="[CLAUSE|CHAPTER|ENTRY|CHECK|MISTAKE]")
 @click.option("--map", "show_map", is_flag=True, help="Who answers for which formula.")
+@config_options
 @click.option("--markdown", is_flag=True, help="Print the text as it is written, LaTeX included.")
-def spec_command(name: str | None, *, show_map: bool, markdown: bool) -> int:
+def spec_command(
+    name: str | None,
+    *,
+    show_map: bool,
+    markdown: bool,
+    config: str | None,
+    layer_type: str | None,
+    length: int | None,
+) -> int:
     """Read the specification.
 
     \b
@@ -38,9 +49,15 @@ def spec_command(name: str | None, *, show_map: bool, markdown: bool) -> int:
                               stands, its clause, reference function, tests, checks and the wrong
                               implementations that these kill; D-03 is a disagreement of theirs
     ropespec spec --map       all of these, a line each
+    ropespec spec --config config.json   the exact frequencies of a model, its gain, the clauses
 
     Exit status: 0; 1 if the map has a hole; 2 if there is nothing of that name.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
+    if config is not None:
+        if name is not None or show_map:
+            raise Unusable("--config prints frequencies; give it without a name")
+        click.echo("\n".join(frequencies(read_config(config, layer_type, length))))
+        return CONFORMS
     if show_map:
         if name is not None:
             raise Unusable("--map prints the whole map; give it without a name")

@@ -308,4 +308,5 @@ def _off(positions: NDArray[np.int64], dim: int, of: Frequencies, rules: Rules) 
         oracle.frequencies(dim, of),
         arithmetic=arithmetic_dtype(rules.dtype),
         machine=rules.machine,
+        of=of,
     )

@@ -25,12 +25,15 @@ from numpy.typing import NDArray
 from ropespec.conformance.frameworks import FRAMEWORKS
 from ropespec.conformance.judge.oracle import ORACLE_ERROR
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision, arithmetic_dtype
+from ropespec.conformance.judge.scaled import roundings
+from ropespec.spec.convention import Frequencies
 
 __all__ = ["Budget", "Machine", "Pairs", "angle_error", "budget", "rounding", "table_error"]
 
 Float = NDArray[np.float64]
 
 _U64 = UNIT_ROUNDOFF["float64"]
+_PLAIN = Frequencies()
 _U32 = UNIT_ROUNDOFF["float32"]
 _SMALLEST = {
     "float64": 2.0**-1074,
@@ -83,6 +86,7 @@ class Pairs(NamedTuple):
     theta: Float
     gain: float = 1.0  # what cos and sin were multiplied by: the attention factor A
     reach: float = 1.0  # the radius of their circle: A, or what bounds tables that are given
+    of: Frequencies = _PLAIN  # what theta is, for what a scheme adds to its error
 
 
 class Budget(NamedTuple):
@@ -103,7 +107,13 @@ class Budget(NamedTuple):
 
 
 def angle_error(
-    kind: str, position: Float, theta: Float, *, arithmetic: str, machine: Machine
+    kind: str,
+    position: Float,
+    theta: Float,
+    *,
+    arithmetic: str,
+    machine: Machine,
+    of: Frequencies = _PLAIN,
 ) -> Float:
     """Bound the error D of the angle position * theta in radians.
 
@@ -119,6 +129,8 @@ def angle_error(
         dtype in which cos and sin are taken.
     machine : Machine
         Constants of the mathematical library.
+    of : Frequencies
+        What theta is.
     """
     a = position * theta
     if kind == "exact":
@@ -130,9 +142,14 @@ def angle_error(
         # rounded once where cos and sin are taken in float32.
         reduced = 0.0 if arithmetic == "float64" else 2 * _U32
         grid = np.pi * 2.0**-64 * position
-        return (5 + 3 * exponent) * _U64 * a + grid + reduced * np.minimum(a, np.pi)
+        steps = 5 + 3 * exponent
+        if of.scheme is not None:
+            steps = steps + roundings(2 * theta.shape[-1], of, machine.power)
+        return steps * _U64 * a + grid + reduced * np.minimum(a, np.pi)
     index = np.arange(theta.shape[-1])
     rounded = np.where(position > 2**24, _U32, 0.0)
+    if of.scheme is not None:
+        rounded = rounded + _U32 * roundings(2 * theta.shape[-1], of, machine.power)
     general = (1 + machine.power + 3 * exponent) * _U32 * a + rounded * a
     match kind:
         case "float32":
@@ -185,7 +202,12 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     stores = {precision.table or arithmetic}
     relative, absolute = table_error(precision, working, stores, machine, pairs.gain)
     off = angle_error(
-        precision.angle, pairs.position, pairs.theta, arithmetic=working, machine=machine
+        precision.angle,
+        pairs.position,
+        pairs.theta,
+        arithmetic=working,
+        machine=machine,
+        of=pairs.of,
     )
     c, s = np.abs(pairs.cos), np.abs(pairs.sin)
     first, second = np.abs(pairs.x1), np.abs(pairs.x2)

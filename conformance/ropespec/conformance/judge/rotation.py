@@ -74,7 +74,7 @@ class Rotation:
             y1, y2 = x1 * cos - x2 * sin, x1 * sin + x2 * cos
         magnitude = np.abs(angles.followed(positions, by).astype(np.float64))[..., None, :]
         theta, gain = oracle.frequencies(dim, frequencies), float(frequencies.gain)
-        pairs = Pairs(x1, x2, cos, sin, magnitude, theta, gain, reach=gain)
+        pairs = Pairs(x1, x2, cos, sin, magnitude, theta, gain, gain, frequencies)
         tail = rest_of(exact, by)
         return cls(from_pairs(y1, y2, tail, by), pairs, tail, by, x.dtype.name)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ropespec.conformance.builtin import BUILTIN, builtin_profile
-from ropespec.conformance.profile import Profile, as_options
+from ropespec.conformance.profile import Profile, ProfileError, as_options
 from ropespec.conformance.results import CheckResult, Remedy, Verdict
 
 __all__ = ["advice", "command"]
@@ -52,11 +52,21 @@ def command(verb: str, target: str, profile: Mapping[str, Any]) -> str:
 def _usual(target: str, profile: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is claimed of a target where nothing is said; the layouts must be."""
     built = target in BUILTIN
-    usual = (builtin_profile(target) if built else Profile(layouts=(True,))).as_dict()
+    usual = (builtin_profile(target) if built else _unsaid(profile)).as_dict()
+    usual |= {"scaling": None, "rotary_dim": None}
     # Sizes that are too small are dropped already, and so the others need not be written.
     least = profile.get("min_head_dim", usual["min_head_dim"])
     usual["head_dims"] = [one for one in usual["head_dims"] if one >= least]
     return usual if built else {**usual, "layouts": []}
+
+
+def _unsaid(profile: Mapping[str, Any]) -> Profile:
+    """Return what is claimed where nothing is said but the scheme, which some sizes do not fit."""
+    told = {name: profile.get(name) for name in ("scaling", "rotary_dim")}
+    try:
+        return Profile.from_mapping({"layouts": True, **told})
+    except ProfileError:  # none of the usual sizes does
+        return Profile(layouts=(True,))
 
 
 def advice(verdict: Verdict, first: CheckResult) -> list[tuple[str, str]]:

@@ -26,6 +26,7 @@ from ropespec.conformance.report.table import (
     styled,
 )
 from ropespec.conformance.results import CheckResult, Diagnosis, Status, Verdict
+from ropespec.conformance.scaled import said as scaling_said
 
 __all__ = [
     "chief",
@@ -377,6 +378,8 @@ def profile_line(profile: Mapping[str, Any], used: Sequence[int] = ()) -> str:
             parts.append(f"{told.words(used)} ({len(used)} of {len(value)} sizes were drawn)")
         elif value != told.default or name in ALWAYS_SAID:
             parts.append(told.words(value))
+        if name == "base":
+            parts.append(scaling_said(profile.get("scaling")))
         if name == "max_position":
             least = -value if profile.get("negative_positions", True) else 0
             parts.append(f"positions {least}..{value}")

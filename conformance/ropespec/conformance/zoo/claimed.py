@@ -1,18 +1,21 @@
 """Right implementations that do not do everything, and say so: each needs one claim of CON-10."""
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import right
-from ropespec.conformance.zoo.parts import rope
+from ropespec.conformance.zoo.parts import half, inv_freq, rope
+from ropespec.spec.scaling import Yarn
 
 __all__ = [
     "at_most_64_tokens",
     "contiguous_arrays_alone",
     "flushed_to_zero",
     "no_empty_arrays",
+    "scaled_as_yarn",
     "vectors_of_16",
 ]
 
@@ -20,6 +23,7 @@ Array = NDArray[Any]
 FLOAT32 = {"float32": "float32-angles"}
 WIDTH = 16
 TOKENS = 64
+YARN = Yarn(factor=16.0, original_length=4096)
 
 
 @right("Memory is read in one run.", FLOAT32, strided=False)
@@ -63,3 +67,21 @@ def vectors_of_16(x: Array, positions: Array) -> Array:
     if x.shape[-1] < WIDTH:
         raise ValueError(f"head_dim must be at least {WIDTH}; got {x.shape[-1]}")
     return rope(x, positions)
+
+
+@right("Frequencies are those of YaRN, and so is the factor on cos and sin.", FLOAT32, scaling=YARN)
+def scaled_as_yarn(x: Array, positions: Array) -> Array:
+    """Blend, in float32, as it is usually written."""
+    return _yarn(x, positions, YARN.factor, 0.1 * math.log(YARN.factor) + 1)
+
+
+def _yarn(x: Array, positions: Array, factor: float, gain: float) -> Array:
+    dim, one = x.shape[-1], np.float32(1)
+    theta = inv_freq(dim)
+    ends = [dim * math.log(4096 / (n * math.tau)) / (2 * math.log(10000)) for n in (32, 1)]
+    low, high = max(math.floor(ends[0]), 0), min(math.ceil(ends[1]), dim - 1)
+    ramp = (np.arange(dim // 2, dtype=np.float32) - np.float32(low)) / np.float32(high - low)
+    kept = one - np.clip(ramp, 0, 1)
+    omega = theta / np.float32(factor) * (one - kept) + theta * kept
+    angle = positions.astype(np.float32)[..., None] * omega
+    return half(x, np.cos(angle) * np.float32(gain), np.sin(angle) * np.float32(gain))

@@ -8,7 +8,7 @@ frequencies.
 from typing import TypeAlias
 
 from ropespec.spec.arguments import check_dim
-from ropespec.spec.errors import ArgumentTypeError
+from ropespec.spec.errors import ArgumentError, ArgumentTypeError
 from ropespec.spec.scaling.bases import (
     DynamicNtk,
     Linear,
@@ -32,6 +32,7 @@ __all__ = [
     "Yarn",
     "check_scaled_dim",
     "check_scaling",
+    "has_frequencies",
 ]
 
 Scaling: TypeAlias = (
@@ -79,3 +80,12 @@ def check_scaled_dim(scaling: Scaling, dim: object) -> int:
     elif isinstance(scaling, LongRope):
         scaling.check_pairs(found)
     return found
+
+
+def has_frequencies(scaling: Scaling, dim: int) -> bool:
+    """Whether the scheme has frequencies for so many components."""
+    try:
+        check_scaled_dim(scaling, dim)
+    except ArgumentError:
+        return False
+    return True

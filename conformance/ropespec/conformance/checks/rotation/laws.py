@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import first, places
 from ropespec.conformance.checks.rotation.common import (
@@ -14,7 +13,7 @@ from ropespec.conformance.checks.rotation.common import (
     called,
     negative_positions,
 )
-from ropespec.conformance.checks.shared import based
+from ropespec.conformance.checks.shared import based, literal_rotation
 from ropespec.conformance.judge.finding import Finding, compare, flushed, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.precision import keeps
@@ -38,10 +37,11 @@ def identity(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
     message = "position 0 is not the identity"
-    if not keeps(trial.loosest(case.dtype), case.dtype):
+    gain = float(case.frequencies.gain)
+    if gain != 1.0 or not keeps(trial.loosest(case.dtype), case.dtype):
         return trial.judge(case, x, positions, y, message=message)
     call = called(case, x, positions)
-    literal = reference.apply_rotary(x, positions, **case.keywords)
+    literal = literal_rotation(case, x, positions)
     exact = np.asarray(literal).astype(np.float64)  # x, bit for bit
     finding = compare(y, exact, trial.machine.flushed(case.dtype), message=message).after(call)
     if not finding.passed and trial.flushes(case, x, positions, y):

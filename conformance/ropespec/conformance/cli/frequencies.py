@@ -1,0 +1,61 @@
+"""The exact frequencies that a model configuration stands for, with the clause of each."""
+
+from collections.abc import Iterator
+from decimal import Decimal, localcontext
+
+from ropespec.spec.config import Claimed
+from ropespec.spec.convention import Frequencies
+from ropespec.spec.scaling import words
+
+__all__ = ["frequencies"]
+
+_DIGITS = 24
+_CLAUSES = {
+    "linear": "SCAL-2",
+    "ntk": "SCAL-3",
+    "paper-dynamic": "SCAL-4",
+    "dynamic": "SCAL-5",
+    "ntk-by-parts": "SCAL-6",
+    "yarn": "SCAL-7",
+    "longrope": "SCAL-9",
+    "llama3": "SCAL-10",
+    "proportional": "SCAL-11",
+}
+_OF_GAINS = {"yarn": "SCAL-8", "longrope": "SCAL-9"}
+
+
+def frequencies(claimed: Claimed) -> Iterator[str]:
+    """Write the lines of a table, to 24 digits.
+
+    Parameters
+    ----------
+    claimed : Claimed
+        What a configuration says.
+    """
+    scheme = claimed.scaling
+    name = "none" if scheme is None else scheme.name
+    told = {} if scheme is None else words.say(scheme)
+    with localcontext(prec=_DIGITS + 12):
+        of = Frequencies(claimed.base, scheme)
+        plain, scaled, gain = (
+            Frequencies(claimed.base).theta(claimed.dim),
+            of.theta(claimed.dim),
+            of.gain,
+        )
+        yield f"rotates {claimed.dim} of {claimed.head_dim} components (ROT-14)"
+        yield f"base {claimed.base:.17g} (FREQ-2)"
+        yield f"scaling {name} ({_CLAUSES.get(name, 'FREQ-2')})"
+        for key, value in told.items():
+            if key != "rope_type" and not isinstance(value, list):
+                yield f"  {key} {value}"
+        if claimed.sections:
+            yield f"mrope_section {' '.join(map(str, claimed.sections))}: of text all are equal"
+        yield f"gain {_written(gain)} ({_OF_GAINS.get(name, 'SCAL-12')})"
+        yield f"{'pair':>4}  {'radians per position':<31}  {'of unscaled':<12}  clause"
+        for pair, (omega, theta) in enumerate(zip(scaled, plain, strict=True)):
+            clause = "FREQ-2" if omega == theta else _CLAUSES[name]
+            yield f"{pair:>4}  {_written(omega):<31}  {float(omega / theta):<12.9g}  {clause}"
+
+
+def _written(number: Decimal) -> str:
+    return f"{number:.{_DIGITS - 1}e}" if number else "0"

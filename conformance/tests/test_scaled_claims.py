@@ -1,0 +1,143 @@
+"""A scheme is claimed by options, by a mapping and by a file, and every check judges by it."""
+
+import pytest
+
+from ropespec.conformance import unscaled
+from ropespec.conformance.profile import Profile, ProfileError
+from ropespec.conformance.registry import all_checks
+from ropespec.conformance.report.advice import command
+from ropespec.conformance.report.summary import profile_line
+from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.subject.session import Session, load
+from ropespec.conformance.zoo import zoo
+from ropespec.spec.scaling import DynamicNtk, LongRope, NtkAware, Yarn, words
+
+YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
+FACTORS = tuple(1.0 + i / 4 for i in range(4))
+SCHEMES = {
+    "linear": {"factor": 4},
+    "ntk": {"factor": 2.5},
+    "dynamic": {"factor": 2, "original_max_position_embeddings": 4096, "length": 9000},
+    "paper-dynamic": {"original_max_position_embeddings": 4096, "length": 9000},
+    "ntk-by-parts": {"factor": 16, "original_max_position_embeddings": 4096, "beta": 30.5},
+    "yarn": {**YARN, "truncate": False, "mscale": 0.707, "mscale_all_dim": 1.0},
+    "longrope": {
+        "short_factor": list(FACTORS),
+        "long_factor": list(FACTORS[::-1]),
+        "factor": 32,
+        "original_max_position_embeddings": 4096,
+        "length": 4097,
+    },
+    "llama3": {
+        "factor": 8,
+        "low_freq_factor": 1,
+        "high_freq_factor": 4,
+        "original_max_position_embeddings": 8192,
+    },
+    "proportional": {"partial_rotary_factor": 0.25},
+}
+
+
+def claimed(**more):
+    """Return a profile with a scheme in its words."""
+    return Profile.from_mapping({"interleaved": False, **more})
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_a_scheme_is_said_and_read(name):
+    """The words of a scheme make it again, and so do the options of a command."""
+    told = {"rope_type": name, **SCHEMES[name]}
+    profile = claimed(scaling=told)
+
+    assert words.read(words.say(profile.scaling)) == profile.scaling
+    assert Profile.from_mapping(profile.as_dict()) == profile
+    assert f"scaling {name} (" in profile_line(profile.as_dict())
+    assert f"--scaling {name} " in command("check", "f.py:f", profile.as_dict())
+    assert profile.convention.frequencies.scheme == words.read(told)
+
+
+def test_every_scheme_has_its_words():
+    """None can be claimed that is not tried here."""
+    assert set(SCHEMES) == set(words.SCHEMES)
+    for name, scheme in words.SCHEMES.items():
+        assert type(words.read({"rope_type": name, **SCHEMES[name]})) is scheme
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({**YARN, "facter": 1}, "'facter' is no number of yarn; did you mean factor"),
+        ({"rope_type": "yarn", "factor": 2}, "yarn needs original_max_position_embeddings"),
+        ({"rope_type": "yarm"}, "rope_type must be one of linear, .*; got 'yarm'"),
+        ({"factor": 2}, "rope_type must be one of linear, .*; got None"),
+        ({**YARN, "factor": 0.5}, "of yarn: factor must be a finite number of at least 1; got 0.5"),
+        (
+            {**YARN, "original_max_position_embeddings": "4k"},
+            "of yarn: original_max_position_embeddings must be an integer of at least 1; got '4k'",
+        ),
+        ("yarn", "scaling must be a table with a rope_type; got 'yarn'"),
+        ({"rope_type": "linear", "factor": None}, "linear needs factor"),
+    ],
+)
+def test_what_is_wrong_with_a_scheme_is_one_line(told, said):
+    """It names the key, and the nearest right one."""
+    with pytest.raises(ProfileError, match=said) as refused:
+        claimed(scaling=told)
+    assert "\n" not in str(refused.value)
+
+
+def test_sizes_without_frequencies_are_left_out():
+    """One pair has no scaled base, and factors are for one size; what fits none is refused."""
+    longrope = {"rope_type": "longrope", **SCHEMES["longrope"]}
+
+    assert 2 not in claimed(scaling=NtkAware(2.0)).head_dims
+    assert claimed(scaling=longrope).head_dims == (8,)
+    with pytest.raises(ProfileError, match="scaling longrope: short_factors must be of 8 numbers"):
+        claimed(scaling=longrope, head_dim=16)
+    assert claimed(scaling=longrope, rotary_dim=8, head_dim=16).head_dims == (16,)
+
+
+def test_a_scheme_of_the_original_length_claims_no_longer_sequence():
+    """Beyond it frequencies are others; where a length is said, they are those of that length."""
+    told = {"rope_type": "dynamic", "factor": 2, "original_max_position_embeddings": 64}
+
+    assert claimed(scaling=told).scaling == DynamicNtk(2, 64, 64)
+    assert claimed(scaling=told).max_position == 63
+    assert claimed(scaling={**told, "length": 65}).max_position == Profile((True,)).max_position
+    assert claimed(scaling=told, max_position=100).max_position == 100
+    assert claimed(scaling=LongRope(FACTORS, FACTORS, 2.0, 64, 64)).max_position == 63
+
+
+def animal(scaling, *only):
+    """Check the zoo's YaRN under a scheme."""
+    entry = next(one for one in zoo() if one.name == "scaled_as_yarn")
+    profile = Profile(layouts=(False,), scaling=scaling, head_dims=(16, 64))
+    with Session(load(entry.target), profile) as session:
+        return run(session, Plan(only=only))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Yarn(16.0, 4096, attention_factor=1.0),
+        Yarn(16.0, 4096, 31.0, 2.0),
+        Yarn(8.0, 4096),
+        Yarn(16.0, 8192),
+    ],
+    ids=str,
+)
+def test_another_number_is_another_claim(other):
+    """Each number of a scheme counts."""
+    assert not animal(other, "ROT-7.value").conforms
+
+
+def test_only_what_would_be_wrong_is_left_out(monkeypatch):
+    """Asked all the same, a right subject with a gain fails whatever is left out for one."""
+    known = {one.id for one in all_checks()}
+    assert known >= unscaled.FIRST | unscaled.LENGTHS
+    asked = sorted(unscaled.LENGTHS - {"PROJ-5.tokens"})
+    assert all(one.status == "skip" for one in animal(Yarn(16.0, 4096), *asked).checks)
+
+    monkeypatch.setattr("ropespec.conformance.registry.unscaled", lambda *_: None)
+    found = animal(Yarn(16.0, 4096), *asked).checks
+    assert {one.id for one in found if one.status == "pass"} == set()
