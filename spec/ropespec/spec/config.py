@@ -109,7 +109,7 @@ def read(
 def layer_types(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the types of layers that have parameters of their own; none where all have one."""
     config = _of_text(config)
-    found = next((config[key] for key in _PARAMETERS if config.get(key)), {})
+    found: object = next((config[key] for key in _PARAMETERS if config.get(key)), {})
     if config.get("rope_local_base_freq") is not None:
         return "full_attention", "sliding_attention"
     if not isinstance(found, Mapping):

@@ -179,7 +179,11 @@ class Maker:
         x = self._x(rng, (b, s, h, dim), values)
         typed = x.astype(numpy_dtype(dtype or self.profile.dtypes[0]))
         layout = self.profile.layouts[seed % len(self.profile.layouts)]
-        return Given(typed, positions, layout, float(self.profile.base), self.profile.rotary_dim)
+        claimed = self.profile
+        return Given(
+            *(typed, positions, layout, float(claimed.base), claimed.rotary_dim),
+            scaling=claimed.scaling,
+        )
 
     def _x(self, rng: np.random.Generator, shape: tuple[int, ...], values: str) -> Array:
         x = rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)

@@ -23,6 +23,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult, Diagnosis, Status
 from ropespec.conformance.subject.session import Session
 from ropespec.spec.convention import Convention
+from ropespec.spec.scaling import check_scaling
 
 __all__ = ["diagnose"]
 
@@ -170,7 +171,14 @@ def _given_of(case: dict[str, Any], like: Convention) -> Given | None:
         x = drawn.make_x(positions)
     except (KeyError, TypeError, ValueError):
         return None
-    return Given(x, positions, **drawn.keywords, strided=drawn.strided)
+    scaling = drawn.frequencies.scheme
+    return Given(
+        x,
+        positions,
+        **drawn.keywords,
+        strided=drawn.strided,
+        scaling=None if scaling is None else check_scaling(scaling),
+    )
 
 
 def _gradient(session: Session, maker: Maker, forward: Outcome) -> Iterator[Diagnosis]:

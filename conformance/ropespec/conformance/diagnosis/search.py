@@ -23,6 +23,7 @@ from ropespec.conformance.mistakes.dynamic import DYNAMIC
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
 from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import roundings
+from ropespec.conformance.mistakes.scaled import of_schemes
 from ropespec.conformance.mistakes.sources import SOURCES
 from ropespec.conformance.mistakes.turning import GRADIENTS, TURNS
 
@@ -83,6 +84,8 @@ class Search:
         if self.asker.backward:
             yield from GRADIENTS
         yield from TURNS
+        claimed = self.asker.session.profile
+        yield from of_schemes(claimed.scaling, claimed.base)
         yield from LADDERS
         yield from (fitted_base(base) for base in BASES if base != order[0].given.base)
         yield from (combined(((word, 1.0),), 0.0) for word in SOURCES if word != "own")

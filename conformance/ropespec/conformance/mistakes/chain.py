@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.spec.convention import Frequencies
 
 __all__ = ["RIGHT", "Chain", "Made", "Pairs", "allowed", "run"]
 
@@ -40,8 +42,10 @@ def own_position(given: Given) -> Array:
 
 
 def ladder(given: Given) -> Array:
-    """Return base^(-2i/r)."""
+    """Return base^(-2i/r), or what the scheme that is claimed makes of it."""
     r = given.turning
+    if given.scaling is not None:
+        return oracle.frequencies(r, Frequencies(given.base, given.scaling))
     return np.asarray(given.base ** (-np.arange(0, r, 2) / r))
 
 
@@ -51,10 +55,13 @@ def product_of(given: Given, place: Array, theta: Array) -> Array:
     return np.asarray(place * theta)
 
 
-def cos_sin(given: Given, angle: Array) -> tuple[Array, Array]:
-    """Return cosine and sine."""
-    del given
-    return np.cos(angle), np.sin(angle)
+def cos_sin(given: Given, angle: Array, gain: float = 1.0) -> tuple[Array, Array]:
+    """Return cosine and sine, with the gain that is claimed."""
+    if given.scaling is not None:
+        gain *= float(given.scaling.gain)
+    if gain == 1.0:
+        return np.cos(angle), np.sin(angle)
+    return gain * np.cos(angle), gain * np.sin(angle)
 
 
 def claimed_pairs(given: Given) -> Pairs:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ropespec.conformance.mistakes.chain import ladder as _right
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -62,10 +63,6 @@ def _n(g: Given) -> int:
 
 def _i(g: Given) -> Array:
     return np.arange(_n(g), dtype=np.float64)
-
-
-def _right(g: Given) -> Array:
-    return np.asarray(g.base ** (-2 * _i(g) / g.turning))
 
 
 def _choice(

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.spec.scaling import Scaling
+
 __all__ = ["Array", "Given"]
 
 Array = NDArray[Any]
@@ -29,6 +31,8 @@ class Given:
         How many components are to rotate; None for all.
     strided, strided_positions : bool
         Whether x or positions are views with gaps.
+    scaling : Scaling or None
+        How frequencies are to be scaled.
     past : tuple of Given
         The calls before it to the same instance, the first one first.
     """
@@ -40,6 +44,7 @@ class Given:
     rotary_dim: int | None = None
     strided: bool = False
     strided_positions: bool = False
+    scaling: Scaling | None = None
     past: "tuple[Given, ...]" = ()
 
     @property

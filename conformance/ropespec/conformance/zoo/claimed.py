@@ -6,15 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.zoo.entry import right
+from ropespec.conformance.zoo.entry import right, wrong
 from ropespec.conformance.zoo.parts import half, inv_freq, rope
 from ropespec.spec.scaling import Yarn
 
 __all__ = [
     "at_most_64_tokens",
     "contiguous_arrays_alone",
+    "dead_scaling",
     "flushed_to_zero",
+    "gain_forgotten",
+    "gain_squared",
     "no_empty_arrays",
+    "ramp_inverted",
     "scaled_as_yarn",
     "vectors_of_16",
 ]
@@ -73,6 +77,31 @@ def vectors_of_16(x: Array, positions: Array) -> Array:
 def scaled_as_yarn(x: Array, positions: Array) -> Array:
     """Blend, in float32, as it is usually written."""
     return _yarn(x, positions, YARN.factor, 0.1 * math.log(YARN.factor) + 1)
+
+
+@wrong("dead scaling", "YaRN is claimed, and nobody reads it.", "ROT-7.value", scaling=YARN)
+def dead_scaling(x: Array, positions: Array) -> Array:
+    """Rotate by plain frequencies."""
+    return rope(x, positions)
+
+
+@wrong("attention factor missing", "cos and sin lack YaRN's factor.", "ROT-7.value", scaling=YARN)
+def gain_forgotten(x: Array, positions: Array) -> Array:
+    """Blend, and leave the lengths alone."""
+    return _yarn(x, positions, YARN.factor, 1.0)
+
+
+@wrong("attention factor twice", "cos and sin carry it twice.", "ROT-7.value", scaling=YARN)
+def gain_squared(x: Array, positions: Array) -> Array:
+    """Take the factor that scores have."""
+    return _yarn(x, positions, YARN.factor, (0.1 * math.log(YARN.factor) + 1) ** 2)
+
+
+@wrong("inverted ramp", "Fast pairs are divided, slow ones kept.", "ROT-7.value", scaling=YARN)
+def ramp_inverted(x: Array, positions: Array) -> Array:
+    """Exchange the two frequencies that are blended."""
+    slow = positions.astype(np.float32) / np.float32(YARN.factor)
+    return _yarn(x, slow, 1 / YARN.factor, 0.1 * math.log(YARN.factor) + 1)
 
 
 def _yarn(x: Array, positions: Array, factor: float, gain: float) -> Array:

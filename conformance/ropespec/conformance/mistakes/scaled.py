@@ -1,0 +1,134 @@
+"""Frequencies that are claimed to be scaled: what somebody made of the scheme instead."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import Table, cos_sin, ladder
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.spec.scaling import (
+    Linear,
+    Llama3,
+    LongRope,
+    NtkAware,
+    NtkByParts,
+    Scaling,
+    Yarn,
+    has_frequencies,
+)
+
+__all__ = ["MISTAKES", "of_schemes"]
+
+MISTAKES = entries("""
+dead scaling
+    A scheme is claimed, and nothing of it is there; read its numbers under their right keys.
+another scheme
+    The frequencies are those of another scheme, or of other numbers; compare each with the claim.
+inverted ramp
+    The ramp of a blend runs the other way; divide where pairs are slow.
+attention factor missing
+    The scheme that is claimed has a factor; multiply cos and sin by it.
+attention factor twice
+    The factor of the scheme comes in squared; apply it to q and to k once each.
+""")
+
+_PLAIN = 0.5
+"""The cost of the simplest: what divides a width by itself also makes plain frequencies."""
+_FACTORS = (2.0, 4.0, 8.0, 16.0, 32.0, 40.0)
+_LENGTHS = (2048, 4096, 8192, 32768)
+_BASES = (10000.0, 150000.0, 500000.0, 1e6)
+
+
+def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
+    """Return what may stand in place of a scheme that is claimed; nothing where none is.
+
+    Parameters
+    ----------
+    claimed : Scaling or None
+        The scheme.
+    base : float
+        The base that is claimed with it.
+    """
+    if claimed is None:
+        return
+    dead = _under(None)
+    yield Choice("dead scaling", "frequency", "the frequencies are not scaled", dead, _PLAIN)
+    if float(claimed.gain) != 1.0:
+        yield from _gains(claimed)
+        alone = {"frequency": dead["frequency"]}
+        what = "the frequencies are not scaled, and only the factor on cos and sin is there"
+        yield Choice("dead scaling", "frequency", what, alone, _PLAIN)
+    if isinstance(claimed, Yarn | Llama3 | NtkByParts):
+        what = "the slow pairs are kept and the fast ones divided"
+        yield Choice("inverted ramp", "frequency", what, {"frequency": _inverted(claimed.factor)})
+    for other, its_base in _others(claimed, base):
+        words = f"{other.name}, factor {getattr(other, 'factor', 1):g}"
+        length = getattr(other, "original_length", None)
+        words += f", original length {length}" if length else ""
+        what = f"the frequencies are those of {words}, of base {its_base:g}"
+        for change in (_under(other, its_base), _under(other, its_base, gained=False)):
+            yield Choice("another scheme", "frequency", what, change, 2.0)
+
+
+def _gains(claimed: Scaling) -> Iterator[Choice]:
+    """Return the factors on cos and sin that are not the one claimed."""
+    gain = float(claimed.gain)
+    missing = f"cos and sin lack their factor of {gain:.6g}"
+    yield Choice("attention factor missing", "table", missing, {"table": _times(1.0)})
+    twice = f"cos and sin carry their factor of {gain:.6g} twice"
+    yield Choice("attention factor twice", "table", twice, {"table": _times(gain**2)})
+    if isinstance(claimed, Yarn):
+        plain = replace(claimed, attention_factor=None, mscale=None, mscale_all_dim=None)
+        single = f"the factor is {float(plain.gain):.6g}, that of one mscale"
+        yield Choice("K14", "table", single, {"table": _times(float(plain.gain))})
+
+
+def _times(gain: float) -> Table:
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        return cos_sin(replace(g, scaling=None), angle, gain)
+
+    return table
+
+
+def _under(
+    scheme: Scaling | None, base: float | None = None, *, gained: bool = True
+) -> dict[str, object]:
+    """Return the stages under another scheme, with its gain or without one."""
+
+    def frequency(g: Given) -> Array:
+        if scheme is not None and not has_frequencies(scheme, g.turning):
+            return np.full(g.turning // 2, np.nan)
+        return ladder(replace(g, scaling=scheme, base=base or g.base))
+
+    gain = 1.0 if scheme is None or not gained else float(scheme.gain)
+    return {"frequency": frequency, "table": _times(gain)}
+
+
+def _inverted(factor: float) -> Callable[[Given], Array]:
+    def frequency(g: Given) -> Array:
+        plain = ladder(replace(g, scaling=None))
+        return np.asarray(plain + plain / factor - ladder(g))
+
+    return frequency
+
+
+def _others(claimed: Scaling, base: float) -> Iterator[tuple[Scaling, float]]:
+    """Return what is near the claim, then what models have."""
+    if isinstance(claimed, Yarn):
+        yield replace(claimed, truncate=not claimed.truncate), base
+        yield NtkByParts(claimed.factor, claimed.original_length), base
+    if isinstance(claimed, LongRope):
+        original = claimed.original_length
+        length = original if claimed.length > original else original + 1
+        yield replace(claimed, length=length), base
+    factors = dict.fromkeys((float(getattr(claimed, "factor", 1.0)), *_FACTORS))
+    lengths = dict.fromkeys((int(getattr(claimed, "original_length", 4096)), *_LENGTHS))
+    for its_base in dict.fromkeys((base, *_BASES)):
+        for factor in factors:
+            tried: list[Scaling] = [Linear(factor), NtkAware(factor)]
+            for length in lengths:
+                tried += [Llama3(factor, 1.0, 4.0, length), Yarn(factor, length)]
+            yield from ((one, its_base) for one in tried if (one, its_base) != (claimed, base))
