@@ -12,13 +12,13 @@ from ropespec.spec.scaling import Yarn
 
 __all__ = [
     "at_most_64_tokens",
+    "claimed_ramp_inverted",
     "contiguous_arrays_alone",
     "dead_scaling",
     "flushed_to_zero",
     "gain_forgotten",
     "gain_squared",
     "no_empty_arrays",
-    "ramp_inverted",
     "scaled_as_yarn",
     "vectors_of_16",
 ]
@@ -98,7 +98,7 @@ def gain_squared(x: Array, positions: Array) -> Array:
 
 
 @wrong("inverted ramp", "Fast pairs are divided, slow ones kept.", "ROT-7.value", scaling=YARN)
-def ramp_inverted(x: Array, positions: Array) -> Array:
+def claimed_ramp_inverted(x: Array, positions: Array) -> Array:
     """Exchange the two frequencies that are blended."""
     slow = positions.astype(np.float32) / np.float32(YARN.factor)
     return _yarn(x, slow, 1 / YARN.factor, 0.1 * math.log(YARN.factor) + 1)
