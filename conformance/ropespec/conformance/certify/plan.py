@@ -160,4 +160,6 @@ class Plan:
         """Return the plan as plain JSON values."""
         found = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
         settings = [one.as_dict() for one in self.settings]
-        return {**found, "settings": settings, "angles": list(self.angles)}
+        schemes = {one.convention.frequencies.scheme for one in self.settings} - {None}
+        scaled = {"schemes": sorted(map(repr, schemes))} if schemes else {}
+        return {**found, "settings": settings, "angles": list(self.angles), **scaled}

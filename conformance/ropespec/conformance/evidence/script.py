@@ -19,6 +19,7 @@ from ropespec.conformance.evidence.source import (
     subject_source,
 )
 from ropespec.conformance.frameworks import Framework
+from ropespec.conformance.judge import oracle
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.binding import PLAIN, Binding
@@ -381,14 +382,22 @@ def _formula(setting: Setting, asked: Asked, names: tuple[str, str] = ("x", "pos
     else:
         pair = f"np.s_[..., :{dim // 2}], np.s_[..., {dim // 2}:{dim}]"
     place = names[1] if names[1].isidentifier() else f"({names[1]})"
+    of, made, cos, sin = by.frequencies, list[str](), "np.cos(angle)", "np.sin(angle)"
+    theta = f"{base} ** (-np.arange(0, {dim}, 2) / {width})"
+    if of.scheme is not None:
+        theta = f"np.array({oracle.frequencies(dim, of).tolist()})  # {of.scheme.name}"
+        if of.gain != 1:
+            made = [f"cos, sin = {float(of.gain)!r} * {cos}, {float(of.gain)!r} * {sin}"]
+            cos, sin = "cos", "sin"
     return [
-        f"theta = {base} ** (-np.arange(0, {dim}, 2) / {width})",
+        f"theta = {theta}",
         f"angle = {place}[..., None, None] * theta",
         f"first, second = {pair}",
         f"expected = {names[0]}.astype(np.float64)",
         "a, b = expected[first].copy(), expected[second].copy()",
-        "expected[first] = a * np.cos(angle) - b * np.sin(angle)",
-        "expected[second] = a * np.sin(angle) + b * np.cos(angle)",
+        *made,
+        f"expected[first] = a * {cos} - b * {sin}",
+        f"expected[second] = a * {sin} + b * {cos}",
     ]
 
 

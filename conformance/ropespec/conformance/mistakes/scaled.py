@@ -56,6 +56,10 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
         return
     dead = _under(None)
     yield Choice("dead scaling", "frequency", "the frequencies are not scaled", dead, _PLAIN)
+    for other_base in _BASES:
+        if other_base != base:
+            what = f"the frequencies are not scaled, and of base {other_base:g}"
+            yield Choice("dead scaling", "frequency", what, _under(None, other_base))
     if float(claimed.gain) != 1.0:
         yield from _gains(claimed)
         alone = {"frequency": dead["frequency"]}

@@ -1,0 +1,69 @@
+"""Rotations of transformers as the models of `configs` have them, one attribute for each."""
+
+import functools
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+PROFILE = {
+    "interleaved": False,
+    "array": "torch",
+    "axes": "bhsd",
+    "dtypes": ["float32", "bfloat16"],
+    "negative_positions": False,
+}
+
+CONFIGS = Path(__file__).parent / "configs"
+Rotation = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def made(name: str, module: str, prefix: str, layer: str = "", length: int = 0) -> Rotation:
+    """Return the rotation of a model: of one type of layer, in a sequence of a length."""
+
+    @functools.cache
+    def model() -> tuple[torch.nn.Module, Callable[..., Any]]:
+        told = json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))
+        told.pop("model_type")
+        package = importlib.import_module(f"transformers.models.{module}")
+        code = importlib.import_module(f"transformers.models.{module}.modeling_{module}")
+        config = getattr(package, f"{prefix}Config")(**told)
+        kind = getattr(code, f"{prefix}RotaryEmbedding", None) or getattr(
+            code, f"{prefix.removesuffix('Text')}RotaryEmbedding"
+        )
+        return kind(config), code.apply_rotary_pos_emb
+
+    def rotate(x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """Rotate x as q is."""
+        embedding, apply = model()
+        asked = positions
+        if length:  # as in a batch in which another sequence is so long
+            last = torch.full_like(positions[:, :1], length - 1)
+            if last.numel():
+                asked = torch.cat([positions, last], dim=1)
+        cos, sin = embedding(x, asked, layer) if layer else embedding(x, asked)
+        cos, sin = cos[:, : positions.shape[1]], sin[:, : positions.shape[1]]
+        if module == "gemma4":
+            turned: torch.Tensor = apply(x, cos, sin, unsqueeze_dim=1)
+        else:
+            turned, _ = apply(x, x, cos, sin)
+        return turned
+
+    return rotate
+
+
+llama31 = made("llama31", "llama", "Llama")
+qwen25_yarn = made("qwen25_yarn", "qwen2", "Qwen2")
+deepseek_v3 = made("deepseek_v3", "deepseek_v3", "DeepseekV3")
+phi3_longrope = made("phi3_longrope", "phi3", "Phi3")
+phi3_longrope_above = made("phi3_longrope", "phi3", "Phi3", length=5000)
+llama_linear = made("llama_linear", "llama", "Llama")
+llama_dynamic = made("llama_dynamic", "llama", "Llama")
+llama_dynamic_above = made("llama_dynamic", "llama", "Llama", length=5000)
+gemma3_full = made("gemma3", "gemma3", "Gemma3Text", "full_attention")
+gemma3_sliding = made("gemma3", "gemma3", "Gemma3Text", "sliding_attention")
+gemma4_full = made("gemma4", "gemma4", "Gemma4Text", "full_attention")
+gemma4_sliding = made("gemma4", "gemma4", "Gemma4Text", "sliding_attention")

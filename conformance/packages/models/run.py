@@ -1,0 +1,125 @@
+"""Check rotations of transformers under the configurations of models, and write what came of it.
+
+`python run.py [NAME ...]`: each under its own, which must conform, and under that of the next of
+the same size, which must be refused.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+JSON = FOLDER / "verdicts.json"
+TABLE = FOLDER / "verdicts.md"
+
+OWN = {
+    "llama31": ["--config", "configs/llama31.json"],
+    "qwen25_yarn": ["--config", "configs/qwen25_yarn.json"],
+    "llama_linear": ["--config", "configs/llama_linear.json"],
+    "llama_dynamic": ["--config", "configs/llama_dynamic.json"],
+    "llama_dynamic_above": [
+        *("--config", "configs/llama_dynamic.json"),
+        *("--length", "5000", "--max-position", "4999"),
+    ],
+    "deepseek_v3": ["--config", "configs/deepseek_v3.json"],
+    "phi3_longrope": ["--config", "configs/phi3_longrope.json"],
+    "phi3_longrope_above": ["--config", "configs/phi3_longrope.json", "--length", "5000"],
+    "gemma3_full": ["--config", "configs/gemma3.json", "--layer-type", "full_attention"],
+    "gemma3_sliding": ["--config", "configs/gemma3.json", "--layer-type", "sliding_attention"],
+    "gemma4_full": ["--config", "configs/gemma4.json", "--layer-type", "full_attention"],
+    "gemma4_sliding": ["--config", "configs/gemma4.json", "--layer-type", "sliding_attention"],
+}
+"""The claims of each rotation."""
+
+OTHER = {
+    "llama31": "qwen25_yarn",
+    "qwen25_yarn": "llama31",
+    "llama_linear": "llama31",
+    "llama_dynamic": "llama_linear",
+    "llama_dynamic_above": "llama_dynamic",
+    "phi3_longrope": "phi3_longrope_above",
+    "phi3_longrope_above": "phi3_longrope",
+    "gemma3_full": "gemma3_sliding",
+    "gemma3_sliding": "gemma3_full",
+    "gemma4_sliding": "gemma3_full",
+    "deepseek_v3": "llama31",
+    "gemma4_full": "llama31",
+}
+"""Under whose claims it must be refused; where heads are of another size, with its own size."""
+
+SIZES = {"deepseek_v3": ["--head-dim", "64"], "gemma4_full": ["--head-dim", "512"]}
+
+HEAD = """# Rotations of transformers under configurations of models
+
+Written by `run.py` from `verdicts.json`: each under its own configuration, and what another's says.
+
+| rotation | conforms | precision | clauses | under | conforms | diagnosis |
+|---|---|---|---|---|---|---|
+"""
+
+
+def check(name: str, claims: list[str]) -> dict[str, Any]:
+    """Return the verdict on one rotation."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "verdict.json"
+        words = [sys.executable, "-m", "ropespec", "check", f"rotations.py:{name}", *claims]
+        done = subprocess.run(  # noqa: S603  # this interpreter and our own module
+            [*words, "--json", str(file)], cwd=FOLDER, check=False, capture_output=True, text=True
+        )
+        if not file.exists():
+            return {"error": done.stderr.strip().splitlines()[-1]}
+        verdict: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    failed = [one["id"] for one in verdict["checks"] if one["status"] not in ("pass", "skip")]
+    ran = {one["clause"] for one in verdict["checks"] if one["status"] != "skip"}
+    return {
+        "conforms": verdict["conforms"],
+        "precision": verdict["precision_by_dtype"],
+        "clauses": len(ran),
+        "failed": failed,
+        "diagnosis": [f"{one['name']}: {one['sentence']}" for one in verdict["diagnosis"]],
+    }
+
+
+def row(name: str) -> dict[str, Any]:
+    """Check one rotation under both."""
+    other = OTHER[name]
+    more = ["--only", "ROT-7.value", "--dtype", "float32", *SIZES.get(name, [])]
+    return {"own": check(name, OWN[name]), "other": check(name, [*OWN[other], *more])}
+
+
+def table(rows: dict[str, Any]) -> str:
+    """Return the rows as the text of the table."""
+    return HEAD + "".join(f"| {' | '.join(_cells(name, rows[name]))} |\n" for name in rows)
+
+
+def _cells(name: str, found: dict[str, Any]) -> tuple[str, ...]:
+    own, other = found["own"], found["other"]
+    precision = "<br>".join(f"{dtype}: {one}" for dtype, one in own["precision"].items())
+    failed = f"no: {', '.join(own['failed'])}"
+    return (
+        name,
+        "yes" if own["conforms"] else failed,
+        precision,
+        str(own["clauses"]),
+        OTHER[name],
+        "yes" if other["conforms"] else "no",
+        "<br>".join(other["diagnosis"]),
+    )
+
+
+def main() -> None:
+    """Check what is asked for, and write both files."""
+    rows = json.loads(JSON.read_text(encoding="utf-8")) if JSON.exists() else {}
+    for name in sys.argv[1:] or OWN:
+        rows[name] = row(name)
+        sys.stderr.write(f"{name}: {rows[name]}\n")
+        JSON.write_text(json.dumps(dict(sorted(rows.items())), indent=1) + "\n", encoding="utf-8")
+    if not any("error" in one for found in rows.values() for one in found.values()):
+        TABLE.write_text(table(dict(sorted(rows.items()))), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
