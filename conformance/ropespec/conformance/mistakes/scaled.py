@@ -39,7 +39,7 @@ _PLAIN = 0.5
 """The cost of the simplest: what divides a width by itself also makes plain frequencies."""
 _FACTORS = (2.0, 4.0, 8.0, 16.0, 32.0, 40.0)
 _LENGTHS = (2048, 4096, 8192, 32768)
-_BASES = (10000.0, 150000.0, 500000.0, 1e6)
+_BASES = (10000.0, 100000.0, 150000.0, 500000.0, 1e6)
 
 
 def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
