@@ -1,17 +1,20 @@
 """The command `ropespec certify`, with workers of Dask on this machine."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+from ropespec.conformance.builtin import builtin_profile
 from ropespec.conformance.certify import cluster
 from ropespec.conformance.cli.certify import certify_command
 from ropespec.conformance.cli.status import CONFORMS, FAILS, INTERRUPTED, UNUSABLE
@@ -21,6 +24,7 @@ VALIDATOR = Draft202012Validator(certificate_schema())
 
 SLOW = """
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -168,3 +172,16 @@ def test_without_dask_it_says_what_to_install(slow, monkeypatch):
     done = invoke(f"{slow}:apply", "--positions", "0:10")
     assert done.exception.exit_code == UNUSABLE
     assert "pip install 'ropespec[certify]'" in done.exception.format_message()
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
+def test_the_certificates_of_the_backends_are_valid_and_whole(name):
+    """Each kept certificate is of all positions below 2^17, and holds."""
+    file = Path(__file__).parents[1] / "certificates" / f"{name}.json"
+    certificate = json.loads(file.read_text())
+    VALIDATOR.validate(certificate)
+    assert certificate["holds"]
+    assert certificate["positions"] == {"start": 0, "stop": 2**17}
+    profile = builtin_profile(name)
+    made = [(one["dtype"], one["interleaved"]) for one in certificate["settings"]]
+    assert made == list(itertools.product(profile.dtypes, profile.layouts))
