@@ -27,7 +27,7 @@ class Given:
         The base asked for.
     rotary_dim : int or None
         How many components are to rotate; None for all.
-    strided, strided_positions : bool
+    strided, strided_positions : bool or str
         Whether x or positions are views with gaps.
     past : tuple of Given
         The calls before it to the same instance, the first one first.
@@ -38,8 +38,8 @@ class Given:
     interleaved: bool
     base: float = 10000.0
     rotary_dim: int | None = None
-    strided: bool = False
-    strided_positions: bool = False
+    strided: bool | str = False
+    strided_positions: bool | str = False
     past: "tuple[Given, ...]" = ()
 
     @property
