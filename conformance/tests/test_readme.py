@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from ropespec.conformance.registry import all_checks
-from ropespec.conformance.zoo import Wrong, zoo
 from ropespec.spec import CHAPTERS, chapter_text, clauses
 
 ROOT = Path(__file__).parents[2]
@@ -76,12 +75,3 @@ def test_the_clause_that_is_shown_is_printed_so(capsys):
     assert sample is not None
     for line in sample[1].splitlines():
         assert line == "..." or line in printed
-
-
-def test_how_many_of_the_zoo_have_a_name_is_counted_right():
-    """What has no name of its own is not called named."""
-    wrong = [entry for entry in zoo() if isinstance(entry, Wrong)]
-    named = sum(bool(entry.catalogue) for entry in wrong)
-    words = f"Of the {len(wrong)} wrong implementations there {named} have a name in its"
-
-    assert f"{words} catalogue, and {len(wrong) - named} have none" in README

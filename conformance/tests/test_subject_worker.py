@@ -40,7 +40,7 @@ def same(one, other):
 def test_arguments_keep_their_values(name, dtype, strided):
     """What the subject gets holds the values that were sent, with and without gaps."""
     sent = values(dtype)
-    made = framework_named(name, None).argument(sent, strided=strided)
+    made = framework_named(name, None).argument(sent, view="gaps" if strided else "")
 
     assert framework_of(made.array) == name
     assert dtype_name(made.array.dtype) == dtype
@@ -54,7 +54,7 @@ def test_jax_arguments_keep_their_values(dtype):
     sent = values(dtype)
     framework = framework_named("jax", "cpu")
     with framework.scope([sent]):
-        made = framework.argument(sent, strided=True)
+        made = framework.argument(sent, view="gaps")
         expected = "int32" if dtype == "int64" else dtype
 
         assert framework_of(made.array) == "jax"
@@ -66,7 +66,7 @@ def test_jax_arguments_keep_their_values(dtype):
 @pytest.mark.parametrize("value", [2**31, -(2**31) - 1])
 def test_integers_too_wide_for_jax_stay_numpy(value):
     """JAX without x64 would wrap them silently."""
-    made = framework_named("jax", None).argument(np.array([value]), strided=False)
+    made = framework_named("jax", None).argument(np.array([value]))
 
     assert framework_of(made.array) == "numpy"
     assert made.array.tolist() == [value]
@@ -79,7 +79,7 @@ def test_integers_too_wide_for_jax_stay_numpy(value):
 def test_strided_arguments_are_not_contiguous(name, shape):
     """Every second element of the last axis, and the two axes before it swapped in memory."""
     sent = values("float32", shape)
-    made = framework_named(name, None).argument(sent, strided=True)
+    made = framework_named(name, None).argument(sent, view="gaps")
     view = made.array if name == "numpy" else made.array.numpy()
 
     assert np.array_equal(view, sent)
@@ -92,7 +92,7 @@ def test_strided_arguments_are_not_contiguous(name, shape):
 
 def test_gaps_are_watched_and_poisoned():
     """Who reads the gaps of a strided view meets NaN, and who writes there is found out."""
-    made = framework_named("numpy", None).argument(values("float32"), strided=True)
+    made = framework_named("numpy", None).argument(values("float32"), view="gaps")
 
     assert np.isnan(made.backing[..., 1::2]).all()
     made.backing[0, 0, 0, 1] = 0.0
@@ -103,7 +103,7 @@ def test_gaps_are_watched_and_poisoned():
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int64"])
 def test_writing_is_noticed(name, dtype):
     """One changed element is enough, and so is a changed sign of zero."""
-    made = framework_named(name, None).argument(np.zeros_like(values(dtype)), strided=False)
+    made = framework_named(name, None).argument(np.zeros_like(values(dtype)))
     made.array[1, 2, 3, 5] = 1 if dtype == "int64" else -0.0
 
     assert made.written()
@@ -111,7 +111,7 @@ def test_writing_is_noticed(name, dtype):
 
 def test_donating_is_writing():
     """A JAX array whose memory was given away counts as overwritten."""
-    made = framework_named("jax", None).argument(values("float32"), strided=False)
+    made = framework_named("jax", None).argument(values("float32"))
     made.array.delete()
 
     assert made.written()

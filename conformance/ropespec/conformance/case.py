@@ -34,10 +34,16 @@ class Case:
         Largest absolute position.
     values : str
         Pattern of x, see `ropespec.conformance.judge.values.VALUES`.
-    strided : bool
-        Whether x is handed over as a strided view.
+    strided : bool or str
+        Whether x is handed over as a strided view, or as which one.
     seed : int
         Seed of the random numbers.
+    positions_view : str
+        As which view positions are handed over; empty for none.
+    integers : str
+        dtype of positions.
+    cotangent_view : str
+        As which view the cotangent of a gradient is handed over.
     """
 
     batch: int
@@ -50,8 +56,11 @@ class Case:
     start: int
     limit: int
     values: str
-    strided: bool
+    strided: bool | str
     seed: int
+    positions_view: str = ""
+    integers: str = "int64"
+    cotangent_view: str = ""
 
     @property
     def dim(self) -> int:

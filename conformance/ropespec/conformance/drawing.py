@@ -9,7 +9,7 @@ from ropespec.conformance.judge.values import POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
 from ropespec.spec.scaling import has_frequencies
 
-__all__ = ["cases"]
+__all__ = ["cases", "pool"]
 
 # Where integers or tables of the usual sizes stop being exact or big enough.
 _EDGES = (255, 256, 257, 511, 2047, 2048, 2049, 4095, 4096, 65535, 2**24 - 1, 2**24 + 1, 2**31 - 40)
@@ -99,10 +99,10 @@ def _shapes(
     least = (1 if one_row else space.min_batch, space.min_seq, space.min_heads)
     most = profile.max_tokens
     if profile.framework.compiles:
-        pool = _pool(profile.head_dims, one_row=one_row)
+        shapes = pool(profile.head_dims, one_row=one_row)
         fits = [
             shape
-            for shape in pool
+            for shape in shapes
             if shape[3] in dims
             and all(n >= m for n, m in zip(shape, least, strict=False))
             and (most is None or shape[0] * shape[1] <= most)
@@ -130,12 +130,12 @@ def _fewer(batch: int, seq: int, least: tuple[int, ...], most: int) -> tuple[int
     return max(min(batch, most // seq), least[0]), seq
 
 
-def _pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:
+def pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:
     """Return three shapes, the same for all checks: a compiler pays for each new one."""
     last = len(head_dims) - 1
     steps = ((1, 1, 1, 0), (2, 3, 2, min(3, last)), (3, 8, 4, last))
-    pool = [(1 if one_row else b, s, h, head_dims[i]) for b, s, h, i in steps]
-    return list(dict.fromkeys(pool))
+    shapes = [(1 if one_row else b, s, h, head_dims[i]) for b, s, h, i in steps]
+    return list(dict.fromkeys(shapes))
 
 
 def _parts(head_dim: int) -> list[int]:
@@ -159,7 +159,7 @@ def _patterns(profile: Profile, space: Space) -> list[str]:
         kind
         for kind in POSITIONS
         if kind in space.positions
-        and not (kind == "negative" and not profile.negative_positions)
+        and not (kind in ("negative", "signs") and not profile.negative_positions)
         and not (shared and kind in ("ragged", "shuffled", "spread"))
     ]
     return allowed or ["arange"]

@@ -253,10 +253,9 @@ class Profile:
                 "interleaved=False for half-split pairs (i, i+d/2); "
                 "`ropespec identify TARGET` finds out"
             )
-        for name in ("layouts", "dtypes", "head_dims"):
-            if name in values:
-                value = values[name]
-                values[name] = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+        for name in values.keys() & {"layouts", "dtypes", "head_dims"}:
+            value = values[name]
+            values[name] = tuple(value) if isinstance(value, (list, tuple)) else (value,)
         if values.get("scaling") is not None:
             values["scaling"] = _scheme(values["scaling"])
             if longest := _longest(values["scaling"]):

@@ -7,22 +7,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.results import Kind, kind_of
 from ropespec.conformance.trial import Trial
 from ropespec.conformance.unscaled import reason_to_skip as unscaled
 from ropespec.spec import clauses
 
-__all__ = ["OTHER_LAYOUT", "Applies", "Check", "Judge", "all_checks", "always", "check"]
+__all__ = [
+    "OTHER_LAYOUT",
+    "Applies",
+    "Check",
+    "Judge",
+    "Walker",
+    "all_checks",
+    "always",
+    "check",
+    "walks",
+]
 
 Judge = Callable[[Trial, Case], Finding]
 Applies = Callable[[Trial], str | None]
 Explain = Callable[[Trial, Case, Finding], Finding]
+Walker = Callable[[Trial, int, int], Walk]
+"""What is walked of a subject, with a seed, in every combination of so many levels."""
 
 OTHER_LAYOUT = "layout not claimed"
 """Why a check is skipped that is of the other layout."""
 
 _registered: dict[str, "Check"] = {}
+_walks: dict[Judge, Walker] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,9 @@ class Check:
     every_dtype : bool
         Whether it draws every dtype even where each one is compiled anew: it is about numbers or
         dtypes, and not about a law that all dtypes share.
+    walk : callable or None
+        The cases that are judged in every run, in place of drawn ones; these are drawn after a
+        failure alone, to find a smaller case.
     """
 
     id: str
@@ -71,6 +88,7 @@ class Check:
     explain: Explain | None
     general: bool
     every_dtype: bool
+    walk: Walker | None = None
 
     @property
     def kind(self) -> Kind:
@@ -145,10 +163,27 @@ def check(
             explain=explain,
             general=general,
             every_dtype=every_dtype,
+            walk=_walks.get(judge),
         )
         return judge
 
     return register
+
+
+def walks(walk: Walker) -> Callable[[Judge], Judge]:
+    """Have a check walk its cases; this stands below `check`.
+
+    Parameters
+    ----------
+    walk : callable
+        See `Check`.
+    """
+
+    def note(judge: Judge) -> Judge:
+        _walks[judge] = walk
+        return judge
+
+    return note
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from ropespec.spec.api import PARTS
 from ropespec.spec.clauses import clauses
 
 __all__ = [
+    "NOTHING_COVERED",
     "NOT_RUN",
     "OVERDUE",
     "CheckResult",
@@ -33,6 +34,15 @@ NOT_RUN = "not run: "
 
 OVERDUE = f"{NOT_RUN}the deadline"
 """How the message of a check begins that the deadline of the run left no time for."""
+
+NOTHING_COVERED: Mapping[str, Any] = {
+    "levels": 2,
+    "combinations": 0,
+    "of": 0,
+    "positions": (),
+    "left_out": (),
+    "checks": {},
+}
 
 Kind = Literal["numbers", "contract"]
 Numbers = Literal["right", "wrong", "not judged"]
@@ -296,6 +306,8 @@ class Verdict:
         What they went into: drawing, calling, talking, judging; see `ropespec.conformance.spent`.
     head_dims : tuple of int
         Those of the claimed sizes that something was rotated at.
+    coverage : mapping
+        What of the input space was judged; see `ropespec.conformance.coverage.tally`.
     diagnosis : tuple of Diagnosis
         The mistakes that explain the failures, the numbers first; empty if it conforms.
     waivers : mapping of str to str
@@ -319,6 +331,7 @@ class Verdict:
     duration: float = 0.0
     spent: Mapping[str, float] = field(default_factory=dict)
     head_dims: tuple[int, ...] = ()
+    coverage: Mapping[str, Any] = field(default_factory=lambda: dict(NOTHING_COVERED))
     diagnosis: tuple[Diagnosis, ...] = ()
     waivers: Mapping[str, str] = field(default_factory=dict)
     unneeded: Mapping[str, str] = field(default_factory=dict)

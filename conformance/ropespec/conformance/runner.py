@@ -6,6 +6,7 @@ import time
 import traceback
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +15,22 @@ import numpy as np
 from hypothesis import target
 
 from ropespec.conformance.case import Case
+from ropespec.conformance.coverage.array import PAIRS, TRIPLES
 from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.drawing import cases
 from ropespec.conformance.evidence.counterexample import PASSES, counterexample
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import FLUSHED, Finding
 from ropespec.conformance.order import telling_first
-from ropespec.conformance.registry import Check, all_checks
+from ropespec.conformance.registry import Check, Walker, all_checks
 from ropespec.conformance.report.document import version
 from ropespec.conformance.results import OVERDUE, CheckResult, Diagnosis, Status, Verdict
 from ropespec.conformance.search import (
     EXAMPLES,
     EXAMPLES_COMPILED,
     FULL,
+    PATIENCE_WALKED,
+    Enough,
     Failed,
     Outcome,
     Search,
@@ -41,6 +45,7 @@ from ropespec.conformance.subject.session import (
     SubjectTimeout,
     TargetUnusable,
 )
+from ropespec.conformance.subject.trespasses import Trespasses
 from ropespec.conformance.trial import Trial, Unfit
 from ropespec.conformance.waivers import unneeded, with_waivers
 from ropespec.spec import CHAPTERS, clauses
@@ -139,6 +144,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
     trial = Trial(session)
     session.head_dims.clear()  # what was called before is no check
     session.spent = Spent()
+    session.trespasses = Trespasses()
     checks = select(plan)
     done: dict[str, CheckResult] = {}
     for index, item in enumerate(telling_first(checks)):
@@ -164,6 +170,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
         waivers=dict(session.waivers),
         unneeded=unneeded(session.waivers, results),
         lacks=session.lacks,
+        coverage=trial.covered.as_dict(session.profile),
     )
     verdict = explained(session, verdict)
     session.refresh()  # what outlives its process is known when that has ended
@@ -266,6 +273,10 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     if reason := item.reason_to_skip(trial):
         return _result(item, Status.SKIP, message=reason)
     search = Search(trial.effort, consequence=item.general, patient=plan.full)
+    if item.walk is not None:
+        search.patience = PATIENCE_WALKED
+    if item.walk is not None and _walked(item, item.walk, trial, plan, search):
+        return _conclude(item, trial, search)
     keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
     compiled = trial.profile.framework.compiles
     rotates = item.needs[:1] == ("apply_rotary",)
@@ -294,6 +305,24 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     search.run(drawn, body, zlib.crc32(item.id.encode()) ^ plan.seed, examples)
     spent.drawing += time.perf_counter() - began - (spent.on_cases - before)
     return _conclude(item, trial, search)
+
+
+def _walked(item: Check, walk: Walker, trial: Trial, plan: Plan, search: Search) -> bool:
+    """Judge what is walked, and count it; False at a failure, for which a smaller case is due."""
+    steps = walk(trial, plan.seed, TRIPLES if plan.full else PAIRS)
+    seen = []
+    with suppress(Enough):
+        for row in steps:
+            outcome = _outcome(item, trial, row.case, search)
+            if isinstance(outcome, NotPossible):
+                continue
+            if not (isinstance(outcome, Finding) and outcome.passed):
+                search.note_failure(row.case, outcome)
+                break
+            search.worst = max(search.worst or 0.0, outcome.ratio)
+            seen.append(row.levels)
+    trial.covered.note(item.id, seen, steps)
+    return search.failed is None
 
 
 def _outcome(item: Check, trial: Trial, case: Case, search: Search) -> Outcome:

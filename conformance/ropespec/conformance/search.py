@@ -26,9 +26,11 @@ __all__ = [
     "EXAMPLES_COMPILED",
     "FULL",
     "PATIENCE",
+    "PATIENCE_WALKED",
     "SHRINK_CONSEQUENCES",
     "SHRINK_SECONDS",
     "SHRINK_TOGETHER",
+    "Enough",
     "Failed",
     "Outcome",
     "Search",
@@ -43,6 +45,9 @@ FULL = 10
 
 PATIENCE = 5.0
 """Seconds after which a check of a slow subject draws no more cases; `--full` waits for all."""
+
+PATIENCE_WALKED = 60.0
+"""The same of a check that walks its cases, whatever they are: luck must not choose among them."""
 
 LEAST = 2
 """Cases that each check judges, however slow the subject is."""
@@ -63,7 +68,7 @@ class Failed(Exception):  # noqa: N818  # the end of a case, and no error of our
     """Tells Hypothesis that a case failed."""
 
 
-class _Enough(BaseException):
+class Enough(BaseException):
     """Ends a search at once: Hypothesis takes an Exception for one more failure."""
 
 
@@ -79,6 +84,8 @@ class Search:
         Whether the check fails with almost any mistake.
     patient : bool
         Whether it waits for every case of a slow subject.
+    patience : float
+        Seconds after which it else judges no more.
     outcomes : dict of Case to Finding or SubjectError
         What became of each case.
     failed : tuple of Case and outcome, or None
@@ -94,6 +101,7 @@ class Search:
     effort: Effort = field(default_factory=Effort)
     consequence: bool = False
     patient: bool = False
+    patience: float = field(default_factory=lambda: PATIENCE)
     outcomes: dict[Case, Outcome] = field(default_factory=dict)
     failed: tuple[Case, Outcome] | None = None
     worst: float | None = None
@@ -130,7 +138,7 @@ class Search:
             How many are drawn where none fails.
         """
         drawn = seed(number)(_settings(most)(given(case=strategy)(body)))
-        with undisturbed(), suppress(Failed, _Enough):
+        with undisturbed(), suppress(Failed, Enough):
             drawn()
         if self.failed is None:
             return
@@ -150,14 +158,14 @@ class Search:
         Before a failure that is for the sake of a slow subject; after it, of whoever waits.
         """
         if self.failed is None:
-            late = time.perf_counter() - self._began > PATIENCE
+            late = time.perf_counter() - self._began > self.patience
             self.cut = late and not self.patient and self._tried >= LEAST
             if self.cut:
-                raise _Enough
+                raise Enough
             return
         if self._lost or self._is_tired():  # and a lost worker is not worth losing twice
             self.smallest = False
-            raise _Enough
+            raise Enough
         self.effort.consequences += self.consequence
 
     @property

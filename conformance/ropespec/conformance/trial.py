@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case
+from ropespec.conformance.coverage.tally import Covered
 from ropespec.conformance.judge.budget import Machine, angle_error
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, flushed
@@ -125,6 +126,8 @@ class Trial:
         Whether an error was seen to go away on a fresh instance, so that one is due after each.
     effort : Effort
         What making failing cases smaller has taken.
+    covered : Covered
+        What of the input space has been judged.
     """
 
     session: Session
@@ -132,6 +135,7 @@ class Trial:
     untried: set[Status] = field(default_factory=lambda: {Status.FAIL, Status.ERROR})
     worn: bool = False
     effort: Effort = field(default_factory=Effort)
+    covered: Covered = field(default_factory=Covered)
 
     @property
     def profile(self) -> Profile:
@@ -179,8 +183,8 @@ class Trial:
         positions: NDArray[np.int64],
         *,
         function: str = "apply_rotary",
-        strided: bool = False,
-        strided_positions: bool = False,
+        strided: bool | str = False,
+        strided_positions: bool | str = False,
     ) -> NDArray[Any]:
         """Rotate x of shape (B, S, H, D); the result is in the same order of axes.
 
@@ -226,7 +230,8 @@ class Trial:
         positions: NDArray[np.int64],
         cotangent: NDArray[Any],
         *,
-        strided: bool = False,
+        strided: bool | str = False,
+        strided_cotangent: bool | str | None = None,
     ) -> NDArray[Any]:
         """Take the gradient of <cotangent, rotated x> with respect to x, (B, S, H, D).
 
@@ -238,7 +243,12 @@ class Trial:
             If there is none.
         """
         gradient = self.session.rotate_vjp(
-            x, positions, cotangent, keywords=case.keywords, strided=strided
+            x,
+            positions,
+            cotangent,
+            keywords=case.keywords,
+            strided=strided,
+            strided_cotangent=strided_cotangent,
         )
         if problem := _misfit(gradient, x):
             raise Unfit(broken(f"has a gradient of {problem}"))

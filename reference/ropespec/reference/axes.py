@@ -134,7 +134,7 @@ def cos_sin_axes(
     Returns
     -------
     cos, sin : ndarray of float64, shape positions.shape[1:] + (dim/2,)
-        Two new arrays; the angle is the float64 product.
+        Of the float64 product.
 
     Raises
     ------
@@ -145,8 +145,7 @@ def cos_sin_axes(
     m = as_positions(positions)
     dim, base, axes = check_dim(dim), check_base(base), check_axes(axes)
     if scaling is not None:
-        check_scaling(scaling)
-        check_scaled_dim(scaling, dim)
+        check_scaled_dim(check_scaling(scaling), dim)
     check_rows(facts(m), axes)
     axes.rows(Frequencies(base, scaling), dim)  # raises where it does not fit
     angle = _angles(m, dim, base, axes, scaling)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ropespec.conformance.case import Case
+from ropespec.conformance.coverage.rows import inputs
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.conduct import conduct, special
@@ -22,7 +23,6 @@ from ropespec.conformance.mistakes.turning import BACKWARD
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult, Diagnosis, Status
 from ropespec.conformance.subject.session import Session
-from ropespec.spec.convention import Convention
 from ropespec.spec.scaling import check_scaling
 
 __all__ = ["diagnose"]
@@ -158,17 +158,16 @@ def _failing(results: Sequence[CheckResult], profile: Profile) -> list[Given]:
             continue
         if not result.clause.startswith(("ROT", "FREQ", "REL", "ERR", "JDG", "PAR")):
             continue
-        given = _given_of(shown.case, profile.convention)
+        given = _given_of(shown.case, profile)
         if given is not None and 0 < given.x.size <= _LARGEST:
             made.append(given)
     return made
 
 
-def _given_of(case: dict[str, Any], like: Convention) -> Given | None:
+def _given_of(case: dict[str, Any], profile: Profile) -> Given | None:
     try:
-        drawn = Case.read(case, like)
-        positions = drawn.make_positions()
-        x = drawn.make_x(positions)
+        drawn = Case.read(case, profile.convention)
+        x, positions = inputs(profile, drawn)
     except (KeyError, TypeError, ValueError):
         return None
     scaling = drawn.frequencies.scheme
@@ -178,6 +177,7 @@ def _given_of(case: dict[str, Any], like: Convention) -> Given | None:
         **drawn.keywords,
         strided=drawn.strided,
         scaling=None if scaling is None else check_scaling(scaling),
+        strided_positions=drawn.positions_view,
     )
 
 

@@ -82,11 +82,11 @@ FEATURES: dict[str, Feature] = {
     "position": Feature("position", per_token(_p), of_positions("positions"), "token"),
     "pair": Feature("pair", _pair, counted("pair"), "component"),
     "strided": Feature(
-        "strided", per_call(lambda g: g.strided), flag("x with gaps", "x without gaps")
+        "strided", per_call(lambda g: bool(g.strided)), flag("x with gaps", "x without gaps")
     ),
     "strided positions": Feature(
         "strided positions",
-        per_call(lambda g: g.strided_positions),
+        per_call(lambda g: bool(g.strided_positions)),
         flag("positions with gaps", "positions without gaps"),
     ),
     "layout": Feature(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ropespec.conformance.evidence.literal import array_source, holds_bfloat16
+from ropespec.conformance.evidence.viewed import viewed
 from ropespec.conformance.frameworks import ARRAYS, BUILTIN
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.schemes import Value
@@ -101,7 +102,7 @@ def _module(place: str) -> tuple[str, str]:
     return place, "."
 
 
-def argument(name: str, array: Any, profile: Profile, *, strided: bool = False) -> Argument:  # noqa: ANN401  # an array, or a plain value
+def argument(name: str, array: Any, profile: Profile, *, strided: bool | str = False) -> Argument:  # noqa: ANN401  # an array, or a plain value
     """Write how an argument is made of the NumPy array of this name.
 
     Parameters
@@ -112,26 +113,29 @@ def argument(name: str, array: Any, profile: Profile, *, strided: bool = False) 
         The array; of what is none, its value is written.
     profile : Profile
         The framework, and where its arrays live.
-    strided : bool
-        Whether it is handed over as a view that is not contiguous.
+    strided : bool or str
+        Whether it is handed over as a view that is not contiguous, or as which.
     """
     if not isinstance(array, np.ndarray):
         return [], repr(array)
     converted, device = profile.framework.converted, profile.device
-    if not strided or not profile.framework.has_strides or array.ndim == 0:
+    cut = viewed(name, array, strided) if array.ndim and profile.framework.has_strides else None
+    if cut is None:
         return [], converted(name, array, device)
-    swap = ".swapaxes(-3, -2)" if array.ndim >= 3 else ""
     buffer = f"wide_{name.partition('[')[0].partition('.')[0]}"
-    gap = "1" if array.dtype.kind in "iu" else "np.nan"
-    lines = [
-        f"{buffer} = np.repeat({name}{swap}, 2, axis=-1)  # a view of every other one",
-        f"{buffer}[..., 1::2] = {gap}",
-    ]
-    return lines, f"{converted(buffer, array, device)}[..., ::2]{swap}"
+    lines = [f"{buffer} = {cut[0]}"]
+    if strided is True:
+        gap = "1" if array.dtype.kind in "iu" else "np.nan"
+        lines = [f"{lines[0]}  # a view of every other one", f"{buffer}[..., 1::2] = {gap}"]
+    return lines, f"{converted(buffer, array, device)}{cut[1]}"
 
 
 def passed(
-    arrays: Sequence[Any], keywords: Mapping[str, Any], profile: Profile, *, strided: bool = False
+    arrays: Sequence[Any],
+    keywords: Mapping[str, Any],
+    profile: Profile,
+    *,
+    strided: bool | str = False,
 ) -> tuple[list[str], list[str]]:
     """Write the arguments of a call as they are sent: the lines before it, and one word for each.
 

@@ -90,6 +90,8 @@ class Framework(ABC):
         Whether it pays for every new shape, so that few are used.
     has_strides : bool
         Whether an array may be a view that is not contiguous.
+    steps_back : bool
+        Whether a view may go backwards through memory, or be locked.
     has_places : bool
         Whether it says where in memory an array lies.
     is_writable : bool
@@ -123,6 +125,7 @@ class Framework(ABC):
     is_backend = False
     compiles = False
     has_strides = True
+    steps_back = False
     has_places = True
     is_writable = True
     has_float64 = True

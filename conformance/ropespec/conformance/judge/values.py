@@ -10,12 +10,27 @@ from ropespec.spec.convention import Convention
 
 __all__ = ["POSITIONS", "VALUES", "make_positions", "make_values", "numpy_dtype"]
 
-POSITIONS = ("arange", "ragged", "shuffled", "repeated", "negative", "spread")
+POSITIONS = (
+    *("arange", "ragged", "shuffled", "repeated", "negative", "spread"),
+    *("gaps", "signs", "restarts", "descending", "ends"),
+)
 """Patterns of positions, simplest first."""
 
-VALUES = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero")
+VALUES = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero", "huge", "special")
 """Patterns of x, simplest first."""
 
+_LARGEST = {
+    "float64": 2.0**1023 * (2 - 2.0**-52),
+    "float32": 2.0**127 * (2 - 2.0**-23),
+    "float16": 65504.0,
+    "bfloat16": 2.0**127 * (2 - 2.0**-7),
+}
+_SMALLEST = {
+    "float64": 2.0**-1074,
+    "float32": 2.0**-149,
+    "float16": 2.0**-24,
+    "bfloat16": 2.0**-133,
+}
 _SCALINGS = 2.0 ** (np.arange(24) / 24)
 
 
@@ -33,7 +48,9 @@ def make_positions(
     ----------
     kind : str
         One of `POSITIONS`: the same run in every row; a run of its own in every row; runs in
-        random order; one position throughout; a run below zero; random over all magnitudes.
+        random order; one position throughout; a run below zero; random over all magnitudes; every
+        seventh; now above, now below zero; two runs, one after the other; from the last down;
+        0, the powers of two up to the limit, and their neighbours.
     batch, seq : int
         Shape.
     start : int
@@ -56,7 +73,28 @@ def make_positions(
             run = -run - 1
         case "spread":
             run = np.exp(rng.uniform(0, np.log(limit), run.shape)).astype(np.int64)
+        case _:
+            run = _in_other_order(kind, run, start, limit)
     return np.clip(run, -limit, limit)
+
+
+def _in_other_order(kind: str, run: NDArray[np.int64], start: int, limit: int) -> NDArray[np.int64]:
+    """Make of runs what is no run."""
+    seq = run.shape[1]
+    match kind:
+        case "gaps":
+            return start + 7 * (run - start)
+        case "signs":
+            return np.where(run % 2 == 0, run, -run)
+        case "restarts":
+            half = (seq + 1) // 2
+            return np.where(np.arange(seq) < half, run, np.arange(seq) - half)
+        case "descending":
+            return run[:, ::-1].copy()
+        case "ends":
+            ends = np.array([2**k + j for k in range(limit.bit_length()) for j in (0, -1, 1)])
+            return np.broadcast_to(np.resize(ends[ends <= limit][::-1], seq), run.shape).copy()
+    return run
 
 
 def make_values(
@@ -75,7 +113,9 @@ def make_values(
     kind : str
         One of `VALUES`. `null` makes one member of each rotated pair almost zero, so that the
         rounding of the result cannot hide errors of the angle or of the table. `heavy` spreads
-        magnitudes up to 2^14 for float16 and 2^60 for the others.
+        magnitudes up to 2^14 for float16 and 2^60 for the others; `huge` ones are as large as a
+        pair may have without being longer than the largest number, of float64 an eighth of that.
+        `special` has infinities, NaN, zeros, the largest and the smallest numbers in the tail.
     shape : tuple of int
         Shape.
     dtype : str
@@ -103,6 +143,15 @@ def make_values(
         case "subnormal":
             tiny = {"float64": 2.0**-1030, "float16": 2.0**-18}.get(dtype, 2.0**-130)
             x = x * tiny
+        case "huge":
+            # The judge sums what a pair may be off by in float64.
+            most = 0.7 * _LARGEST[dtype] / (8.0 if dtype == "float64" else 1.0)
+            x = np.copysign(most * rng.uniform(0.5, 1.0, shape), x)
+        case "special":
+            few = (np.inf, np.nan, -np.inf, -0.0, _LARGEST[dtype], _SMALLEST[dtype], 0.0)
+            tail = np.array(few)
+            rest = x[..., by.places(shape[-1])[2]]
+            rest[...] = np.resize(tail, rest.shape)
         case "signed_zero":
             x = np.where(rng.random(shape) < 0.5, np.copysign(0.0, x), x)
     return x.astype(target)

@@ -29,7 +29,7 @@ class Given:
         The base asked for.
     rotary_dim : int or None
         How many components are to rotate; None for all.
-    strided, strided_positions : bool
+    strided, strided_positions : bool or str
         Whether x or positions are views with gaps.
     scaling : Scaling or None
         How frequencies are to be scaled.
@@ -42,8 +42,8 @@ class Given:
     interleaved: bool
     base: float = 10000.0
     rotary_dim: int | None = None
-    strided: bool = False
-    strided_positions: bool = False
+    strided: bool | str = False
+    strided_positions: bool | str = False
     scaling: Scaling | None = None
     past: "tuple[Given, ...]" = ()
 

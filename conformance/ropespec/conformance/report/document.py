@@ -87,6 +87,7 @@ def _body(verdict: Verdict) -> dict[str, Any]:
         "diagnosis": found["diagnosis"],
         "profile": found["profile"],
         "head_dims": found["head_dims"],
+        "coverage": found["coverage"],
         "seed": found["seed"],
         "precision": verdict.precision,
         "precision_by_dtype": found["precision_by_dtype"],

@@ -105,12 +105,37 @@ def _case(case: Mapping[str, Any], *, brief: bool) -> str:
     if not {"batch", "seq", "heads", "head_dim", "dtype", "positions", "values"} <= set(case):
         return ", ".join(f"{name} {_nested(value)}" for name, value in case.items())
     shape = tuple(case[name] for name in ("batch", "seq", "heads", "head_dim"))
-    view = ", a strided view" if case.get("strided") else ""
+    view = _views(case)
     said = f"x {AXES} of shape {shape}, {case['dtype']}{view}"
     if brief:
         return said
     start = case.get("start", 0)
     return f"{said}, values `{case['values']}`; positions `{case['positions']}` from {start}"
+
+
+_VIEWS = {
+    "swap": "with axes {} and {} swapped in memory",
+    "step": "every other one along axis {} of a buffer",
+    "wide": "a part of a buffer that is longer along axis {}",
+    "still": "of stride 0 along axis {}",
+    "back": "of a negative stride along axis {}",
+    "offset": "from the third element of a buffer on",
+    "read-only": "that cannot be written to",
+}
+
+
+def _views(case: Mapping[str, Any]) -> str:
+    """Say as what x, positions and cotangent are handed over."""
+    said = []
+    for name, key in (("", "strided"), ("positions ", "positions_view"), ("c ", "cotangent_view")):
+        word, *axes = str(case.get(key) or "whole").split()
+        if word in _VIEWS:
+            said.append(f", {name}a view {_VIEWS[word].format(*axes)}")
+        elif word != "whole":
+            said.append(f", {name}a strided view")
+    if case.get("integers", "int64") != "int64":
+        said.append(f", positions {case['integers']}")
+    return "".join(said)
 
 
 def worst_element(found: Counterexample) -> str:

@@ -15,6 +15,7 @@ from ropespec.conformance.report.answers import (
     unneeded_lines,
     waived_words,
 )
+from ropespec.conformance.report.coverage import coverage_line, left_out_lines
 from ropespec.conformance.report.failure import failure, finding, smallest, worst_element
 from ropespec.conformance.report.measured import measured_lines
 from ropespec.conformance.report.page import DOTS, Page
@@ -86,8 +87,7 @@ def print_report(
         page.print()
         return
     page.add()
-    kept = kept_lines(verdict.lacks, verdict.stragglers)
-    for line in filter(None, (_checked_as(verdict), _spent(verdict), *kept)):
+    for line in filter(None, _asides(verdict)):
         page.add(line, hang=2, style="dim")
     page.print()
     _everything(console, verdict)
@@ -95,6 +95,12 @@ def print_report(
     page.add()
     page.add(verdict_lines(verdict, only=only)[0], hang=2)
     page.print()
+
+
+def _asides(verdict: Verdict) -> Sequence[str]:
+    covered = (coverage_line(verdict.coverage), *left_out_lines(verdict.coverage))
+    kept = kept_lines(verdict.lacks, verdict.stragglers)
+    return (_checked_as(verdict), *covered, _spent(verdict), *kept)
 
 
 def head(page: Page, verdict: Verdict, *, only: Sequence[str] = ()) -> None:
@@ -324,7 +330,8 @@ def _consequences(vague: Sequence[CheckResult]) -> str:
 
 def _closing(page: Page, verdict: Verdict) -> list[Text]:
     kept = kept_lines(verdict.lacks, verdict.stragglers)
-    lines = ["", _checked_as(verdict), *left_out(verdict.checks), *kept, MORE]
+    covered = filter(None, [coverage_line(verdict.coverage)])
+    lines = ["", _checked_as(verdict), *covered, *left_out(verdict.checks), *kept, MORE]
     return [part for line in lines for part in page.wrapped(line, hang=2, style="dim")]
 
 

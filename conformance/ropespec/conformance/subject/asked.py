@@ -50,8 +50,8 @@ class Asked:
         The cotangent, and other arrays of a transform.
     kind : str
         Which memory, for `into`; the name of a transform.
-    strided, strided_positions : bool
-        Which arguments were handed over as views that are not contiguous.
+    strided, strided_positions, strided_cotangent : bool or str
+        Which arguments were handed over as views that are not contiguous, or as which.
     question : Question or None
         The same as it was sent.
     reply : Reply or None
@@ -69,8 +69,9 @@ class Asked:
     stated: Mapping[str, Any] = field(default_factory=dict)
     extra: tuple[Any, ...] = ()
     kind: str = ""
-    strided: bool = False
-    strided_positions: bool = False
+    strided: bool | str = False
+    strided_positions: bool | str = False
+    strided_cotangent: bool | str | None = None
     question: Question | None = None
     reply: Reply | None = None
     y: np.ndarray | None = None

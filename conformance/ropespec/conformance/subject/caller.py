@@ -119,8 +119,8 @@ class Caller(ABC):
         arrays: Sequence[Any],
         *,
         keywords: Keywords = _NOTHING,
-        strided: bool = False,
-        strided_positions: bool = False,
+        strided: bool | str = False,
+        strided_positions: bool | str = False,
     ) -> Reply:
         """Call a function of the subject.
 
@@ -134,10 +134,9 @@ class Caller(ABC):
             narrower if all values fit, and stay NumPy if they do not.
         keywords : mapping
             Arrays or JSON values, passed as given; see `accepted`.
-        strided : bool
-            Hand floating arrays over as views that are not contiguous, with the same values.
-        strided_positions : bool
-            The same for integer arrays.
+        strided, strided_positions : bool or str
+            Hand floating arrays, or integer ones, over as views that are not contiguous, with the
+            same values; or as the view of that name, see `ropespec.conformance.subject.views`.
 
         Raises
         ------
@@ -161,7 +160,7 @@ class Caller(ABC):
         cotangent: np.ndarray,
         *,
         keywords: Keywords = _NOTHING,
-        strided: bool = False,
+        strided: bool | str = False,
     ) -> Reply:
         """Return the gradient of <cotangent, function(x, ...)> with respect to x = arrays[0].
 
@@ -187,7 +186,7 @@ class Caller(ABC):
         kind: str,
         *,
         keywords: Keywords = _NOTHING,
-        strided: bool = False,
+        strided: bool | str = False,
     ) -> Reply:
         """Call a function with memory for its result, `out`.
 
@@ -247,8 +246,8 @@ class Caller(ABC):
         positions: np.ndarray,
         *,
         keywords: Keywords = _NOTHING,
-        strided: bool = False,
-        strided_positions: bool = False,
+        strided: bool | str = False,
+        strided_positions: bool | str = False,
         function: str = "apply_rotary",
     ) -> Rotated:
         """Rotate x of shape (B, S, H, D) by positions of shape (B, S), whatever its axes.
@@ -279,8 +278,8 @@ class Caller(ABC):
         positions: np.ndarray,
         *,
         keywords: Keywords = _NOTHING,
-        strided: bool = False,
-        strided_positions: bool = False,
+        strided: bool | str = False,
+        strided_positions: bool | str = False,
         function: str = "apply_rotary",
         profile: Profile | None = None,
     ) -> Asked:
@@ -309,15 +308,23 @@ class Caller(ABC):
         cotangent: np.ndarray,
         *,
         keywords: Keywords = _NOTHING,
-        strided: bool = False,
+        strided: bool | str = False,
+        strided_cotangent: bool | str | None = None,
         function: str = "apply_rotary",
     ) -> Rotated:
         """Return the gradient of <cotangent, rotate(x, positions)> with respect to x.
 
-        Shapes and keywords are those of `rotate`, errors those of `vjp`.
+        `strided` is meant for both arrays, if not said of the cotangent. Shapes and keywords are
+        those of `rotate`, errors those of `vjp`.
         """
         return self.attempt_vjp(
-            x, positions, cotangent, keywords=keywords, strided=strided, function=function
+            x,
+            positions,
+            cotangent,
+            keywords=keywords,
+            strided=strided,
+            strided_cotangent=strided_cotangent,
+            function=function,
         ).rotated()
 
     def attempt_vjp(
@@ -327,11 +334,19 @@ class Caller(ABC):
         cotangent: np.ndarray,
         *,
         keywords: Keywords = _NOTHING,
-        strided: bool = False,
+        strided: bool | str = False,
+        strided_cotangent: bool | str | None = None,
         function: str = "apply_rotary",
     ) -> Asked:
         """Take the gradient as `rotate_vjp` does; a `SubjectError` is part of the answer."""
-        asked = Asked("vjp", function, (x, positions), extra=(cotangent,), strided=strided)
+        asked = Asked(
+            "vjp",
+            function,
+            (x, positions),
+            extra=(cotangent,),
+            strided=strided,
+            strided_cotangent=strided_cotangent,
+        )
         sent = (to_subject(cotangent, self.profile),)
         return self._rotation(asked, keywords, "vjp", sent)
 
@@ -383,6 +398,7 @@ class Caller(ABC):
             kind,
             strided=asked.strided,
             strided_positions=asked.strided_positions,
+            strided_cotangent=asked.strided_cotangent,
         )
         self._note(asked, question)
         if asked.reply is not None and len(asked.reply.values) == 1:

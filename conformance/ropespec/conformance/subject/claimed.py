@@ -45,8 +45,8 @@ def require_claimed(
     NotClaimed
         Saying what is not claimed.
     """
-    gaps = asked.strided or asked.strided_positions or asked.kind in _WITH_GAPS
-    if gaps and not profile.strided:
+    views = (asked.strided, asked.strided_positions, asked.strided_cotangent)
+    if (any(views) or asked.kind in _WITH_GAPS) and not profile.strided:
         raise NotClaimed("no strided arrays claimed")
     slope = asked.do == "vjp" or asked.kind in _DIFFERENTIATES
     if slope and not profile.gradients:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ropespec.conformance.subject.errors import NotPossible
 from ropespec.conformance.subject.frameworks.base import Argument, Arrays
+from ropespec.conformance.subject.views import GAPS
 
 __all__ = ["KINDS", "Place", "place"]
 
@@ -61,7 +62,8 @@ def place(framework: Arrays, x: Argument, values: np.ndarray, kind: str) -> Plac
     if kind == "self":
         return Place(x.array, x.array, x)
     if kind in ("new", "strided"):
-        made = framework.argument(np.full_like(values, np.nan), strided=kind == "strided")
+        view = GAPS if kind == "strided" else ""
+        made = framework.argument(np.full_like(values, np.nan), view)
         return Place(x.array, made.array, made)
     if kind == "shifted":
         if not framework.about.has_places:

@@ -47,8 +47,11 @@ class Question:
         Which memory, for `into`; the name of a transform.
     axes : tuple
         For vmap the axis of each positional argument, None for one that is not mapped.
-    strided, strided_positions : bool
-        Whether floating, and integer arrays are handed over as views that are not contiguous.
+    strided, strided_positions : bool or str
+        Whether floating, and integer arrays are handed over as views that are not contiguous, or as
+        the view of that name; see `views`.
+    strided_cotangent : bool, str or None
+        The same of the cotangent of `vjp`; None if it is as the others.
     """
 
     do: str
@@ -58,8 +61,9 @@ class Question:
     extra: tuple[Any, ...] = ()
     kind: str = ""
     axes: tuple[int | None, ...] = ()
-    strided: bool = False
-    strided_positions: bool = False
+    strided: bool | str = False
+    strided_positions: bool | str = False
+    strided_cotangent: bool | str | None = None
 
     def packed(self) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Return the header and the arrays of a frame: those of the arguments come first."""
@@ -83,6 +87,7 @@ class Question:
             "axes": self.axes,
             "strided": self.strided,
             "strided_positions": self.strided_positions,
+            "strided_cotangent": self.strided_cotangent,
         }
         return header, sent
 
@@ -105,6 +110,7 @@ class Question:
             axes=tuple(header["axes"]),
             strided=header["strided"],
             strided_positions=header["strided_positions"],
+            strided_cotangent=header["strided_cotangent"],
         )
 
 

@@ -34,6 +34,7 @@ from ropespec.conformance.subject.loaded import (
 from ropespec.conformance.subject.process import require_seconds
 from ropespec.conformance.subject.reply import KEPT, Offer, Reply, Rotated
 from ropespec.conformance.subject.requests import Question, failure
+from ropespec.conformance.subject.trespasses import Trespasses
 from ropespec.conformance.subject.workers import Workers
 
 __all__ = [
@@ -88,6 +89,8 @@ class Session(Caller):
         Sizes of the last axis of what was to be rotated so far.
     spent : Spent
         What the calls so far took; checks add their own.
+    trespasses : Trespasses
+        What the calls so far wrote to or shared that is not theirs.
 
     Raises
     ------
@@ -112,6 +115,7 @@ class Session(Caller):
         self.waivers = waivers
         self.head_dims: set[int] = set()
         self.spent = Spent()
+        self.trespasses = Trespasses()
         self._refused = ""  # the transform that raised last, if nothing else was asked since
         self.timeout = timeout
         self._workers = Workers(target, load_timeout, memory_limit)
@@ -162,7 +166,7 @@ class Session(Caller):
 
         doing, most = f"in {question.function}", self.timeout
         try:
-            return self.spent.asking(
+            reply = self.spent.asking(
                 lambda: self._workers.ready(self.profile).ask(
                     packed, arrays, timeout=most, doing=doing, read=read
                 )
@@ -170,6 +174,8 @@ class Session(Caller):
         except NotPossible:
             self._refused = transform or self._refused
             raise
+        self.trespasses.note(question, packed, reply)
+        return reply
 
     def changed(self, *replies: Reply) -> tuple[bool, ...]:
         """Whether the results of earlier calls are no longer what they were when they came.

@@ -41,6 +41,7 @@ from ropespec.conformance.subject.loading import KEYWORDS, OUT, VJP, Found, find
 from ropespec.conformance.subject.reply import KEPT
 from ropespec.conformance.subject.requests import Question
 from ropespec.conformance.subject.target import parse
+from ropespec.conformance.subject.views import GAPS
 
 __all__ = ["main"]
 
@@ -145,7 +146,7 @@ class _Worker:
         with framework.scope(arrays):
             where: Place | None = None
             try:
-                made = [framework.argument(one, strided=_is_strided(one, header)) for one in arrays]
+                made = _made(framework, arrays, header)
                 asked = Question.unpacked(header, [one.array for one in made])
                 if asked.do == "into":
                     where = placed(framework, made[0], arrays[0], asked.kind)
@@ -254,10 +255,21 @@ class _Worker:
         return {"failed": "raised", "types": bases[:20], "message": text[:1000], "detail": detail}
 
 
-def _is_strided(item: np.ndarray, header: dict[str, Any]) -> bool:
-    if item.dtype.kind in "iu":
-        return bool(header["strided_positions"])
-    return bool(header["strided"]) and (item.dtype.kind == "f" or item.dtype.name == "bfloat16")
+def _made(
+    framework: Arrays, arrays: Sequence[np.ndarray], header: dict[str, Any]
+) -> list[Argument]:
+    views = [_view(item, header) for item in arrays]
+    own = header.get("strided_cotangent")
+    if own is not None:
+        views[-1] = GAPS if own is True else own or ""
+    return [framework.argument(*one) for one in zip(arrays, views, strict=True)]
+
+
+def _view(item: np.ndarray, header: dict[str, Any]) -> str:
+    floating = item.dtype.kind == "f" or item.dtype.name == "bfloat16"
+    asked = header["strided" if floating else "strided_positions"]
+    of_numbers = floating or item.dtype.kind in "iu"
+    return (GAPS if asked is True else asked or "") if of_numbers else ""
 
 
 def _refilled(call: Callable[[], Any], given: Sequence[Any], others: Sequence[Any]) -> Any:  # noqa: ANN401  # whatever a subject returns

@@ -25,6 +25,7 @@ _MODULES = (
     "claimed",
     "complex_plane",
     "contract",
+    "corners",
     "flags",
     "frameworks",
     "frequency",

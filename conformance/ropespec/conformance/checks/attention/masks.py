@@ -55,22 +55,6 @@ def _masked(case: Case, *, groups: int | None = None) -> Inputs:
 
 
 @check(
-    "ATT-2.value",
-    "The mask acts after the softmax, is inverted, or adds next to nothing to a score.",
-    needs=_NEEDS,
-    names=("F-193", "E-58", "E-59", "P-35"),
-    space=_SPACE,
-    share=1.5,
-    every_dtype=True,
-)
-def value(trial: Trial, case: Case) -> Finding:
-    """Masked scores are minus infinity before the softmax, so that the others sum to 1."""
-    given = _masked(case)
-    message = "attention with a mask is not the softmax over the keys it leaves"
-    return judged(call_attention(trial, case, given), attend(trial, case, given), message)
-
-
-@check(
     "ATT-2.zero",
     "A masked key keeps a little weight, and its value reaches the output.",
     needs=_NEEDS,

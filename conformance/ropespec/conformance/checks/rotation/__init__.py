@@ -2,12 +2,14 @@
 
 from ropespec.conformance.checks.rotation import (
     contract,
+    every,
     forms,
     given,
     history,
     independence,
     into,
     laws,
+    many,
     printed,
     sizes,
     transforms,
@@ -15,12 +17,14 @@ from ropespec.conformance.checks.rotation import (
 
 __all__ = [
     "contract",
+    "every",
     "forms",
     "given",
     "history",
     "independence",
     "into",
     "laws",
+    "many",
     "printed",
     "sizes",
     "transforms",

@@ -15,6 +15,7 @@ __all__ = [
     "basis",
     "both_layouts",
     "called",
+    "differentiable",
     "elsewhere",
     "is_writable",
     "negative_positions",
@@ -33,6 +34,13 @@ def both_layouts(trial: Trial) -> str | None:
 def negative_positions(trial: Trial) -> str | None:
     """Need positions below zero."""
     return None if trial.profile.negative_positions else "negative positions not claimed"
+
+
+def differentiable(trial: Trial) -> str | None:
+    """Need a gradient: of the framework, or of the subject."""
+    if trial.profile.framework.has_gradients or "apply_rotary_vjp" in trial.session.offers:
+        return None
+    return f"{trial.profile.array} has no gradients, and apply_rotary_vjp is not offered"
 
 
 def is_writable(trial: Trial) -> str | None:

@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, alike, basis, called, own_pair
+from ropespec.conformance.checks.rotation.walked import ask, every_item, walked
 from ropespec.conformance.checks.shared import rules, unchanged
+from ropespec.conformance.coverage.rows import inputs
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.judge.rotation import from_pairs
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial, unfit
 from ropespec.reference.arrays import round_to
@@ -32,22 +34,25 @@ def a_tail(trial: Trial) -> str | None:
 @check(
     "ROT-14.tail",
     "rotary_dim is ignored, or the components after it are changed, dropped or zeroed.",
-    space=Space(values=EVERYTHING, partial=True, min_dim=4, strided=True),
+    space=Space(values=(*EVERYTHING, "special"), partial=True, min_dim=4, strided=True),
     applies=a_tail,
     every_dtype=True,
 )
+@walks(walked(values=("special", "huge", "subnormal"), tail=True))
 def tail(trial: Trial, case: Case) -> Finding:
-    """Components rotary_dim and above come back bit for bit, and NaN as NaN."""
-    positions = case.make_positions()
-    x = case.make_x(positions).copy()
-    if case.dim < case.head_dim:
-        x[..., -1] = np.array(np.nan, dtype=x.dtype) if case.seed % 2 else x[..., -1]
-    y = trial.rotate(case, x, positions, strided=case.strided)
+    """Components rotary_dim and above come back bit for bit, NaN as NaN, and stay where they are.
+
+    What is not finite there reaches no component that rotates.
+    """
+    x, positions = inputs(trial.profile, case)
+    y = ask(trial, case, x, positions)
     call = called(case, x, positions)
     before, after = x[..., case.dim :], y[..., case.dim :]
     same = unchanged(before, after)
     if same.all():  # the wrong dtype is the business of ROT-17
-        return held()
+        if np.isfinite(before.astype(np.float64)).all():
+            return held()
+        return _beside_a_tail(trial, case, x, positions, y)
     index = tuple(int(i) for i in np.unravel_index(int(np.argmin(same)), same.shape))
     place = (*index[:-1], index[-1] + case.dim)
     return broken(
@@ -58,6 +63,22 @@ def tail(trial: Trial, case: Case) -> Finding:
         budget=0.0,
         call=call,
     )
+
+
+def _beside_a_tail(
+    trial: Trial,
+    case: Case,
+    x: NDArray[np.floating],
+    positions: NDArray[np.int64],
+    y: NDArray[np.floating],
+) -> Finding:
+    """Compare what rotates beside a tail that is not finite with what rotates beside zeros."""
+    clean, got = x.copy(), y.astype(x.dtype)
+    clean[..., case.dim :] = got[..., case.dim :] = 0.0
+    other = trial.rotate(case, clean, positions).astype(np.float64)
+    other[..., case.dim :] = 0.0
+    message = "what is not finite beyond rotary_dim reaches the components that rotate"
+    return alike(trial, case, clean, positions, got, other, message)
 
 
 @check(
@@ -269,8 +290,8 @@ def unrecorded(trial: Trial, case: Case) -> Finding:
     "A zero-length batch, sequence or head axis raises, or gives another shape.",
     space=Space(values=("normal",), max_position=64),
     applies=lambda trial: None if trial.profile.empty else "no empty axes claimed",
-    share=0.5,
 )
+@walks(every_item(3))
 def empty(trial: Trial, case: Case) -> Finding:
     """x with a zero-length axis gives an empty result of the same shape and dtype."""
     axes = (1, 2) if trial.profile.axes == "shd" else (0, 1, 2)
@@ -315,8 +336,8 @@ _REFUSED = (
     names=("P-46",),
     space=Space(values=("normal",), min_seq=2, max_position=64),
     applies=lambda trial: None if trial.profile.refusals else "refusals not claimed",
-    share=2.0,
 )
+@walks(every_item(len(_REFUSED)))
 def refused(trial: Trial, case: Case) -> Finding:
     """Each argument outside its domain raises an error that names it."""
     argument, value, wanted = _REFUSED[case.seed % len(_REFUSED)]

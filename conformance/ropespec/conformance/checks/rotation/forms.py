@@ -13,12 +13,13 @@ from ropespec.conformance.checks.rotation.common import (
     called,
     own_pair,
 )
+from ropespec.conformance.checks.rotation.walked import rotated, walked
 from ropespec.conformance.checks.shared import NEAR, based, literal_error
 from ropespec.conformance.judge.bounds import Bounded
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.rotation import Rotation
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.trial import Trial
 from ropespec.reference import rotation_dense
 
@@ -94,12 +95,12 @@ def _value(id_: str, name: str, other: str, *, interleaved: bool) -> None:
             layouts=(interleaved,),
             strided=True,
         ),
-        share=3.0,
         general=True,
         every_dtype=True,
     )
+    @walks(walked(interleaved=interleaved))
     def value(trial: Trial, case: Case) -> Finding:
-        return trial.rotate_and_judge(case)
+        return rotated(trial, case)
 
 
 _value("ROT-6.value", "interleaved", "half-split", interleaved=True)

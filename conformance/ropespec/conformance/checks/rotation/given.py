@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING
+from ropespec.conformance.checks.rotation.walked import every_item
 from ropespec.conformance.checks.shared import gradients_claimed, literal_error, unchanged
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.judge.precision import EXPLICIT_TABLES, Precision
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.judge.values import numpy_dtype
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.layout import from_subject, to_subject
 from ropespec.conformance.subject.session import Reply, SubjectRaised
 from ropespec.conformance.trial import Trial
@@ -91,7 +92,7 @@ def _sent(trial: Trial, given: Given) -> list[Array]:
     return [to_subject(given.x, trial.profile), given.cos, given.sin]
 
 
-def _rotate(trial: Trial, given: Given, *, strided: bool = False) -> tuple[Array, Reply]:
+def _rotate(trial: Trial, given: Given, *, strided: bool | str = False) -> tuple[Array, Reply]:
     """Rotate x; the result is in the order of axes of x, if it has its shape."""
     sent = _sent(trial, given)
     reply = trial.session.call(NEEDS[0], sent, keywords=given.call.keywords, strided=strided)
@@ -114,7 +115,7 @@ def _budget(trial: Trial, case: Case, given: Given) -> Precision:
     )
 
 
-def _judge(trial: Trial, case: Case, given: Given, message: str, *, strided: bool) -> Finding:
+def _judge(trial: Trial, case: Case, given: Given, message: str, *, strided: bool | str) -> Finding:
     y, _ = _rotate(trial, given, strided=strided)
     if y.shape != given.x.shape:
         return broken(f"y has shape {y.shape}; expected {given.x.shape}", call=given.call)
@@ -349,6 +350,7 @@ _REFUSED = ("odd shapes", "another length", "too wide", "integers", "two dtypes"
     space=Space(values=("normal",), min_seq=2, max_position=64),
     applies=lambda trial: None if trial.profile.refusals else "refusals not claimed",
 )
+@walks(every_item(len(_REFUSED)))
 def refused(trial: Trial, case: Case) -> Finding:
     """Tables of other shapes, other dtypes or of integers raise an error that names one of them."""
     kind = _REFUSED[case.seed % len(_REFUSED)]

@@ -1,79 +1,155 @@
-"""A check that calls of other lengths, dtypes, bases and positions leave no trace (ROT-19)."""
+"""A check that calls of another kind leave no trace, whatever two things change (ROT-19)."""
 
 import dataclasses
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.judge.finding import Finding, held
-from ropespec.conformance.registry import check
-from ropespec.conformance.trial import Trial
+from ropespec.conformance.checks.rotation.common import differentiable
+from ropespec.conformance.checks.rotation.walked import listed, usual_case
+from ropespec.conformance.coverage.rows import Walk
+from ropespec.conformance.drawing import pool
+from ropespec.conformance.judge.finding import Finding, compare, held
+from ropespec.conformance.registry import check, walks
+from ropespec.conformance.subject.session import NotPossible
+from ropespec.conformance.trial import Trial, unfit
+from ropespec.spec.convention import Keywords
 
 __all__: list[str] = []
 
-STEPS = 8
+ROUND = (0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3, 0)
+"""A way along each of the twelve arrows between nothing, one, the other and both."""
+
+EDGES = tuple(2**n - 1 for n in range(3, 18))
+"""Where tables are usually cut."""
+
+LONGER = 4
 
 
-def walk(trial: Trial, case: Case) -> list[Case]:
-    """Make a sequence of calls: lengths grow and shrink, dtypes, bases and positions change.
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call: of which case, and in which mode."""
 
-    Positions cross powers of two, where tables are usually cut, at L-1, L and L+1.
-    """
-    rng = np.random.default_rng([case.seed, 3])
-    takes = trial.keywords("apply_rotary")
-    most = trial.most_tokens(case.batch)
-    lengths = [n for n in (1, case.seq, case.seq + 1, 2 * case.seq) if n <= most]
-    powers = [2**n for n in range(3, 18) if 2**n + 2 * case.seq + 2 < case.limit] or [1]
-    calls = []
-    for _ in range(STEPS):
-        edge = int(rng.choice(powers)) + int(rng.integers(-1, 2))
-        call = dataclasses.replace(
-            case,
-            seq=int(rng.choice(lengths)),
-            start=max(edge - int(rng.integers(0, 3)), 0),
-            dtype=str(rng.choice(trial.profile.dtypes)),
-            seed=int(rng.integers(0, 1000)),
-        )
-        if "base" in takes:
-            base = float(rng.choice([case.frequencies.base, 10000.0, 500000.0]))
-            call = call.stating(base=base)
-        if "interleaved" in takes:
-            layout = bool(rng.choice(trial.profile.layouts))
-            call = call.stating(interleaved=layout)
-        calls.append(call)
-    return calls
+    case: Case
+    mode: str = "plain"
+
+
+Change = Callable[[Step], Step]
+
+
+def _set(**values: object) -> Change:
+    def change(step: Step) -> Step:
+        return dataclasses.replace(step, case=dataclasses.replace(step.case, **values))  # type: ignore[arg-type]  # fields of a case
+
+    return change
+
+
+def _state(**keywords: Unpack[Keywords]) -> Change:
+    return lambda step: dataclasses.replace(step, case=step.case.stating(**keywords))
+
+
+def changes(trial: Trial, case: Case) -> list[Change]:
+    """Return what may change from one call to the next: each makes one thing of a case another."""
+    claimed, takes = trial.profile, trial.keywords("apply_rotary")
+    found: list[Change] = []
+    if claimed.framework.compiles:
+        rows, tokens, heads, dim = pool(claimed.head_dims, one_row=claimed.axes == "shd")[1]
+        found.append(_set(batch=rows, seq=tokens, heads=heads, head_dim=dim))
+    else:
+        tokens = min(case.seq + LONGER, trial.most_tokens(case.batch))
+        found += [_set(seq=tokens)] * (tokens > case.seq)
+        wider = claimed.max_tokens is None or case.seq * (case.batch + 1) <= claimed.max_tokens
+        found += [_set(batch=case.batch + 1)] * (wider and claimed.axes != "shd")
+        found += [_set(head_dim=dim) for dim in claimed.head_dims if dim > case.head_dim][-1:]
+        if "rotary_dim" in takes and case.head_dim > 2:
+            found.append(_state(rotary_dim=2))
+    if edges := [edge for edge in EDGES if edge + case.seq + LONGER <= case.limit]:
+        found.append(_set(start=edges[case.seed % len(edges)]))
+    found += [_set(dtype=dtype) for dtype in claimed.dtypes if dtype != case.dtype][:2]
+    if "base" in takes:
+        found.append(_state(base=10000.0 if case.frequencies.base != 10000.0 else 500000.0))
+    if "interleaved" in takes and len(set(claimed.layouts)) == 2:
+        found.append(_state(interleaved=not case.keywords["interleaved"]))
+    return [*found, *_modes(trial)]
+
+
+def _modes(trial: Trial) -> list[Change]:
+    modes = []
+    if trial.profile.gradients and differentiable(trial) is None:
+        modes.append("gradient")
+    if trial.profile.framework.unrecorded:
+        modes.append("unrecorded")
+    return [lambda step, mode=mode: dataclasses.replace(step, mode=mode) for mode in modes]  # type: ignore[misc]  # bound now
+
+
+def _pairs(trial: Trial, case: Case) -> list[tuple[Change, Change]]:
+    return list(itertools.combinations(changes(trial, case), 2))
+
+
+def _every_pair(trial: Trial, seed: int, strength: int) -> Walk:
+    del seed, strength
+    usual = usual_case(trial, 0)
+    return listed(
+        dataclasses.replace(usual, seed=number) for number in range(len(_pairs(trial, usual)))
+    )
 
 
 @check(
     "ROT-19.walk",
     "A call depends on the calls before it: a cache is keyed by too little, or grows wrongly.",
     space=Space(values=("normal",), positions=("arange", "ragged")),
-    share=0.5,
-    applies=lambda trial: (
-        "every new shape is compiled; ROT-19.history covers it"
-        if trial.profile.framework.compiles
-        else None
-    ),
 )
+@walks(_every_pair)
 def leaves_no_trace(trial: Trial, case: Case) -> Finding:
     """A call that is wrong after others is right on a fresh instance: then the others are to blame.
 
     A call that is wrong on a fresh instance too is the business of other checks.
     """
-    for number, call in enumerate(walk(trial, case), start=1):
-        positions = call.make_positions()
-        x = call.make_x(positions)
-        y = trial.rotate(call, x, positions)
-        finding = trial.judge(call, x, positions, y)
+    pairs = _pairs(trial, case)
+    if not pairs:
+        return held()
+    one, other = pairs[case.seed % len(pairs)]
+    start = Step(case)
+    steps = (start, one(start), other(start), other(one(start)))
+    for number, place in enumerate(ROUND, start=1):
+        finding = _made(trial, steps[place])
         if finding.passed:
             continue
         trial.session.refresh()
-        fresh = trial.rotate(call, x, positions)
-        if not trial.judge(call, x, positions, fresh).passed:
+        if not _made(trial, steps[place]).passed:
             return held()
         message = (
-            f"call {number} of a sequence is wrong, and right on a fresh instance: "
-            "earlier calls of other lengths, dtypes or positions changed it"
+            f"call {number} of a sequence is wrong, and right on a fresh instance: earlier calls "
+            "of other lengths, dtypes or positions changed it"
         )
         return dataclasses.replace(finding, message=message, general=False)
     return held()
+
+
+def _made(trial: Trial, step: Step) -> Finding:
+    case = step.case
+    positions = case.make_positions()
+    x = case.make_x(positions)
+    if step.mode == "gradient":
+        return _back(trial, case, x, positions)
+    if step.mode == "plain":
+        return trial.judge(case, x, positions, trial.rotate(case, x, positions))
+    try:
+        rotated = trial.session.rotate_unrecorded(x, positions, keywords=case.keywords)
+    except NotPossible:
+        return held()
+    return unfit(rotated, x) or trial.judge(case, x, positions, rotated.y)
+
+
+def _back(
+    trial: Trial, case: Case, x: NDArray[np.floating], positions: NDArray[np.int64]
+) -> Finding:
+    got = trial.rotate_vjp(case, x, positions, x)
+    exact = trial.expect(case, x, -positions)
+    allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
+    return compare(got, exact.y, allowed, name="gradient")

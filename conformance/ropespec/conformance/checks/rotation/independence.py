@@ -5,19 +5,13 @@ import dataclasses
 import numpy as np
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import alike, called, elsewhere, is_writable
+from ropespec.conformance.checks.rotation.common import alike, elsewhere, is_writable
 from ropespec.conformance.judge.finding import Finding, worst
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
 
 __all__: list[str] = []
-
-MANY = 65537
-"""Two more than an axis of a launch grid may hold."""
-
-CROWDS = ((17, 131, 9), (2, 3, 129))
-"""Rows, tokens and heads: each is once one more than blocks of 8, 16 and 128."""
 
 
 @check(
@@ -153,71 +147,3 @@ def refilled(trial: Trial, case: Case) -> Finding:
     y = trial.rotate_refilled(case, (x, positions), (later, now))
     message = "a second call in the same memory is not rotated by what the memory holds by then"
     return alike(trial, case, later, now, y, plain, message)
-
-
-@check(
-    "ROT-19.many",
-    "Tokens, rows or heads beyond some number are left out or taken from elsewhere: a block, or an "
-    "axis of the launch grid, ends there.",
-    space=Space(values=("normal",), positions=("arange",)),
-    share=0.04,
-)
-def many(trial: Trial, case: Case) -> Finding:
-    """The last of 65537 tokens, the last of 65537 rows, and every one of some crowds.
-
-    Where fewer tokens are claimed, the last of these.
-    """
-    claimed = trial.profile
-    narrow = min(dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2))
-    case = dataclasses.replace(case, head_dim=narrow).stating(rotary_dim=claimed.rotary_dim)
-    many = min(MANY, trial.most_tokens(1))
-    for batch, seq in ((1, many), (many, 1))[: 1 if claimed.axes == "shd" else 2]:
-        run = batch == 1 and claimed.max_position >= many
-        wide = dataclasses.replace(
-            case,
-            batch=batch,
-            seq=seq,
-            heads=1,
-            positions="arange" if run else "repeated",
-            start=0 if run else 1,
-        )
-        positions = wide.make_positions()
-        x = wide.make_x(positions)
-        try:
-            y = trial.rotate(wide, x, positions)
-        except SubjectRaised as error:
-            if error.out_of_memory:
-                continue  # so large a call is no promise
-            raise
-        last = np.s_[-8:] if batch > 1 else np.s_[:, -8:]
-        finding = trial.judge(wide, x[last], positions[last], y[last])
-        if not finding.passed:
-            axis = "rows" if batch > 1 else "tokens"
-            message = f"the last of {many} {axis} are not rotated as they must"
-            call = called(wide, x, positions)
-            return dataclasses.replace(finding, message=message, call=call, case=wide)
-    return _crowd(trial, case)
-
-
-def _crowd(trial: Trial, case: Case) -> Finding:
-    """Judge every element of calls with more rows, tokens and heads than a block usually has."""
-    claimed = trial.profile
-    alone = claimed.axes == "shd"
-    for rows, tokens, heads in CROWDS:
-        batch = min(1 if alone else rows, trial.most_tokens(1))
-        seq = min(tokens, trial.most_tokens(batch))
-        wide = dataclasses.replace(
-            case,
-            batch=batch,
-            seq=seq,
-            heads=heads,
-            positions="arange" if alone or claimed.shared_positions else "spread",
-            start=max(min(case.start, claimed.max_position - seq), 0),
-        )
-        message = (
-            f"not all of {batch} rows of {seq} tokens of {heads} heads are rotated as they must"
-        )
-        finding = trial.rotate_and_judge(wide, message=message)
-        if not finding.passed:
-            return dataclasses.replace(finding, case=wide)
-    return finding

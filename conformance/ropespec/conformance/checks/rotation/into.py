@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.walked import every_item
 from ropespec.conformance.checks.shared import gradients_claimed
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.judge.values import numpy_dtype
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.layout import positions_for_subject, to_subject
 from ropespec.conformance.subject.session import NotPossible, Reply, SubjectRaised
 from ropespec.conformance.trial import Trial
@@ -77,13 +78,13 @@ def takes_out(trial: Trial) -> str | None:
     return None if _takers(trial) else "out is not taken by any function"
 
 
-def _plain(trial: Trial, asked: Asked, *, strided: bool = False) -> Reply:
+def _plain(trial: Trial, asked: Asked, *, strided: bool | str = False) -> Reply:
     return trial.session.call(
         asked.function, asked.arrays, keywords=_passed(trial, asked), strided=strided
     )
 
 
-def _into(trial: Trial, asked: Asked, kind: str, *, strided: bool = False) -> Reply:
+def _into(trial: Trial, asked: Asked, kind: str, *, strided: bool | str = False) -> Reply:
     return trial.session.into(
         asked.function, asked.arrays, kind, keywords=_passed(trial, asked), strided=strided
     )
@@ -168,6 +169,7 @@ _UNFIT = ("shape", "dtype", "shifted", "folded")
     space=dataclasses.replace(SPACE, strided=False),
     applies=takes_out,
 )
+@walks(every_item(len(_UNFIT)))
 def refused(trial: Trial, case: Case) -> Finding:
     """An out that does not fit is refused, or at least holds the right numbers.
 

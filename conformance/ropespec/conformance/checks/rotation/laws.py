@@ -11,13 +11,16 @@ from ropespec.conformance.checks.literal import first, places
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
     called,
+    differentiable,
     negative_positions,
 )
+from ropespec.conformance.checks.rotation.walked import walked
 from ropespec.conformance.checks.shared import based, literal_rotation
+from ropespec.conformance.coverage.rows import inputs
 from ropespec.conformance.judge.finding import Finding, compare, flushed, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.precision import keeps
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.trial import Trial
 from ropespec.reference import rotation
 
@@ -169,35 +172,33 @@ def linear(trial: Trial, case: Case) -> Finding:
     "The gradient is not the rotation by the opposite angle, or a part of it is lost.",
     names=("P-18",),
     space=Space(values=("normal", "ones"), strided=True),
-    applies=lambda trial: (
-        None
-        if trial.profile.framework.has_gradients or "apply_rotary_vjp" in trial.session.offers
-        else f"{trial.profile.array} has no gradients, and apply_rotary_vjp is not offered"
-    ),
+    applies=differentiable,
     every_dtype=True,
 )
+@walks(walked(values=("normal", "ones", "huge"), back=True))
 def gradient(trial: Trial, case: Case) -> Finding:
     """The vector-Jacobian product of f(., m) is R_m^T = R_{-m}, of a token alone as well.
 
     The cotangent may be a strided view, as it is where the result was sliced or transposed.
     """
-    where = case.make_positions()
-    x = case.make_x(where)
-    cotangent = case.make_x(where, seed=1)
-    # A compiler pays for each new shape; elsewhere decoding may have a path of its own.
-    cuts = (slice(None),) if trial.profile.framework.compiles else (slice(None), slice(-1, None))
-    findings = []
-    for cut in cuts:
-        part, positions, given = (np.ascontiguousarray(a[:, cut]) for a in (x, where, cotangent))
-        got = trial.rotate_vjp(case, part, positions, given, strided=case.strided)
-        exact = trial.expect(case, given, -positions)
-        allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
-        message = "the gradient is not R_m^T c"
-        finding = compare(got, exact.y, allowed, name="gradient", message=message)
-        if not finding.passed and _is_own(trial, case, positions, given, got):
-            finding = replace(finding, general=True)
-        findings.append(finding.after(called(case, part, positions)))
-    return worst(*findings)
+    x, positions = inputs(trial.profile, case)
+    there = replace(case, strided=case.cotangent_view or case.strided)
+    c, _ = inputs(trial.profile, there, seed=1)
+    got = trial.rotate_vjp(
+        case,
+        x,
+        positions.astype(case.integers),
+        c,
+        strided=case.strided,
+        strided_cotangent=there.strided,
+    )
+    exact = trial.expect(case, c, -positions)
+    allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
+    message = "the gradient is not R_m^T c"
+    finding = compare(got, exact.y, allowed, name="gradient", message=message)
+    if not finding.passed and _is_own(trial, case, positions, c, got):
+        finding = replace(finding, general=True)
+    return finding.after(called(case, x, positions))
 
 
 def _is_own(

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy import asarray, full  # bound before a subject can put others in their place
+from numpy import asarray  # bound before a subject can put others in their place
 
 from ropespec.conformance.frameworks.base import Array, Framework
 from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible
 from ropespec.conformance.subject.frames import DTYPES
+from ropespec.conformance.subject.views import carve, spread
 
-__all__ = ["Argument", "Array", "Arrays", "Function", "Memory", "Request", "carve", "spread"]
+__all__ = ["Argument", "Array", "Arrays", "Function", "Memory", "Request"]
 
 Function = Callable[..., Any]
 
@@ -175,14 +176,14 @@ class Arrays:
 
     # Made for a call
 
-    def argument(self, values: np.ndarray, *, strided: bool) -> Argument:
-        """Make an argument with these values, strided if asked for and if that is possible."""
-        if not (strided and values.ndim and self.about.has_strides):
+    def argument(self, values: np.ndarray, view: str = "") -> Argument:
+        """Make an argument with these values, as a view if asked for and if that is possible."""
+        if not (view and values.ndim and self.about.has_strides):
             backing = self.array(values.copy())
             return Argument(backing, backing, values, self.read)
-        buffer = spread(values)
+        buffer = spread(values, view)
         backing = self.array(buffer.copy())
-        return Argument(carve(backing), backing, buffer, self.read)
+        return Argument(carve(self, backing, values.shape, view), backing, buffer, self.read)
 
     def array(self, values: np.ndarray) -> Array:
         """Make an array of the framework; it may use the memory of `values`."""
@@ -198,6 +199,17 @@ class Arrays:
         """
         del buffer, shape
         raise NotPossible(f"{self.about.title} arrays share no memory")
+
+    def locked(self, buffer: Array) -> Array:
+        """Return a view that cannot be written to.
+
+        Raises
+        ------
+        NotPossible
+            If all its arrays can be.
+        """
+        del buffer
+        raise NotPossible(f"{self.about.title} arrays cannot be locked")
 
     def scope(self, arrays: Sequence[np.ndarray]) -> AbstractContextManager[Any]:
         """Return the context in which arguments are made, the call runs and results are read."""
@@ -244,22 +256,3 @@ class Arrays:
             text = " ".join(str(error).split())[:200]
             what = f"{type(error).__name__}: {text}" if text else type(error).__name__
             raise NotPossible(f"{self.name} {transform} raises {what}") from error
-
-
-def spread(values: np.ndarray) -> np.ndarray:
-    """Return a buffer of which `carve` is a view with these values.
-
-    The last axis is twice as long, with NaN in the gaps, or 1 between integers, so that whoever
-    ignores strides meets it; the two axes before it are swapped in memory.
-    """
-    swapped = values.swapaxes(-3, -2) if values.ndim >= 3 else values
-    gap = 1 if values.dtype.kind in "iu" else np.nan
-    buffer = full((*swapped.shape[:-1], 2 * swapped.shape[-1]), gap, values.dtype)
-    buffer[..., ::2] = swapped
-    return buffer
-
-
-def carve(buffer: Array) -> Array:
-    """Return the view of the buffer that `spread` made for the values it was given."""
-    view = buffer[..., ::2]
-    return view.swapaxes(-3, -2) if view.ndim >= 3 else view

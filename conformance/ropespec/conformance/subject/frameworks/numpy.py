@@ -49,5 +49,10 @@ class _NumPy(Arrays):
         strides = [0 if size == 1 else step for size, step in sizes]
         return as_strided(buffer, shape, strides)
 
+    def locked(self, buffer: Array) -> Array:
+        view = buffer.view()
+        view.flags.writeable = False
+        return view
+
 
 ARRAYS = _NumPy

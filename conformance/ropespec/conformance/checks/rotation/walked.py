@@ -1,0 +1,104 @@
+"""What checks of the rotation share that walk their input space instead of drawing from it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.case import Case
+from ropespec.conformance.checks.rotation.common import EVERYTHING
+from ropespec.conformance.coverage.levels import rotation_table
+from ropespec.conformance.coverage.rows import Row, Walk, inputs, walk_of
+from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.registry import Walker
+from ropespec.conformance.subject.session import SubjectRaised
+from ropespec.conformance.subject.views import READ_ONLY
+from ropespec.conformance.trial import Trial
+
+__all__ = ["ask", "every_item", "listed", "rotated", "usual_case", "walked"]
+
+
+def walked(
+    *,
+    interleaved: bool | None = None,
+    values: Sequence[str] = (*EVERYTHING, "huge"),
+    tail: bool = False,
+    back: bool = False,
+) -> Walker:
+    """Walk all pairs of levels of a rotation, in one layout or in the first that is claimed."""
+
+    def walk(trial: Trial, seed: int, strength: int) -> Walk:
+        claimed = trial.profile
+        takes = trial.keywords("apply_rotary")
+        table = rotation_table(claimed, takes, values=values, tail=tail, back=back)
+        layout = claimed.layouts[0] if interleaved is None else interleaved
+        return walk_of(table, claimed, interleaved=layout, seed=seed, strength=strength)
+
+    return walk
+
+
+def listed(cases: Iterable[Case], positions: tuple[int, ...] = ()) -> Walk:
+    """Walk a list, of which no levels are counted."""
+    return Walk([Row({}, case) for case in cases], positions=positions)
+
+
+def every_item(count: int) -> Walker:
+    """Walk all items of a list, which a check tells apart by the seed of a case."""
+
+    def walk(trial: Trial, seed: int, strength: int) -> Walk:
+        del seed, strength
+        usual = usual_case(trial, 0)
+        few = trial.profile.dtypes[:1] if trial.profile.framework.compiles else trial.profile.dtypes
+        return listed(
+            replace(usual, dtype=dtype, seed=item) for item in range(count) for dtype in few
+        )
+
+    return walk
+
+
+_SOME_PAIRS = 16
+
+
+def usual_case(trial: Trial, seed: int) -> Case:
+    """Return a small case of what is claimed, from which others are made."""
+    claimed = trial.profile
+    shared = claimed.shared_positions or claimed.axes == "shd"
+    wide = max(claimed.rotary_dim or 2, _SOME_PAIRS)
+    return Case(
+        batch=1 if claimed.axes == "shd" else 2,
+        seq=min(3, trial.most_tokens(2)) or 1,
+        heads=2,
+        head_dim=next((dim for dim in claimed.head_dims if dim >= wide), max(claimed.head_dims)),
+        convention=claimed.convention,
+        dtype=claimed.dtypes[0],
+        positions="arange" if shared else "ragged",
+        start=0,
+        limit=claimed.max_position,
+        values="normal",
+        strided=False,
+        seed=seed,
+    )
+
+
+def rotated(trial: Trial, case: Case) -> Finding:
+    """Rotate x of a row, and judge it."""
+    x, positions = inputs(trial.profile, case)
+    y = ask(trial, case, x, positions)
+    return trial.judge(case, x, positions, y)
+
+
+def ask(
+    trial: Trial, case: Case, x: NDArray[np.floating], positions: NDArray[np.int64]
+) -> NDArray[np.floating]:
+    """Rotate; what no clause promises may be refused: integers of all kinds, locked memory."""
+    sent = positions.astype(case.integers)
+    try:
+        return trial.rotate(
+            case, x, sent, strided=case.strided, strided_positions=case.positions_view
+        )
+    except SubjectRaised:
+        locked = case.strided == READ_ONLY
+        if not (locked or case.positions_view or case.integers != "int64"):
+            raise
+    return trial.rotate(case, x, positions, strided=False if locked else case.strided)
