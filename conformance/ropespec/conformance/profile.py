@@ -257,9 +257,8 @@ class Profile:
             value = values[name]
             values[name] = tuple(value) if isinstance(value, (list, tuple)) else (value,)
         if values.get("scaling") is not None:
+            values = {**_longest(values["scaling"]), **values}
             values["scaling"] = _scheme(values["scaling"])
-            if longest := _longest(values["scaling"]):
-                values.setdefault("max_position", longest - 1)
         return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
@@ -311,10 +310,11 @@ def _scheme(told: object) -> Scaling:
         raise ProfileError(f"scaling: {problem}") from None
 
 
-def _longest(scheme: Scaling) -> int:
-    """Return the longest sequence that has these frequencies; 0 where any has."""
+def _longest(told: object) -> dict[str, int]:
+    """Return the largest position that has these frequencies, as a claim; none where any has."""
+    scheme = _scheme(told)
     original, length = (getattr(scheme, name, 0) for name in ("original_length", "length"))
-    return original if length <= original and length else 0
+    return {"max_position": original - 1} if original > 1 and 0 < length <= original else {}
 
 
 def _scalable(profile: Profile) -> tuple[int, ...]:

@@ -83,12 +83,7 @@ def read(
         raise ConfigError(f"rope_theta must be above 1; got {base:g}")
     head_dim, share = _head_dim(config, layer_type), _number(told, "partial_rotary_factor", 1.0)
     sections = _sections(told)
-    name = told.get("rope_type") or told.get("type") or "default"
-    if {told.get("rope_type"), told.get("type")} - {name, None, *_RENAMED}:
-        raise ConfigError(f"rope_type says {told['rope_type']!r} and type says {told['type']!r}")
-    name = _RENAMED.get(name, name)
-    if name not in {"default", *words.SCHEMES}:
-        raise ConfigError(f"rope_type {name!r} is not known{words.near(name, words.SCHEMES)}")
+    name = _name(told)
     rotating = head_dim if name == "proportional" else int(head_dim * share)
     if rotating < 2 or rotating % 2 or rotating > head_dim:
         must = f"leave an even number of the {head_dim} components of a head"
@@ -104,6 +99,16 @@ def read(
             raise ConfigError(f"frequencies that are not scaled depend on no length; got {length}")
     rotary_dim = None if rotating == head_dim else rotating
     return Claimed(base, scheme, head_dim, rotary_dim, sections)
+
+
+def _name(told: Mapping[str, Any]) -> str:
+    name = told.get("rope_type") or told.get("type") or "default"
+    if {told.get("rope_type"), told.get("type")} - {name, None, *_RENAMED}:
+        raise ConfigError(f"rope_type says {told['rope_type']!r} and type says {told['type']!r}")
+    name = _RENAMED.get(name, name)
+    if name not in {"default", *words.SCHEMES}:
+        raise ConfigError(f"rope_type {name!r} is not known{words.near(name, words.SCHEMES)}")
+    return name
 
 
 def layer_types(config: Mapping[str, Any]) -> tuple[str, ...]:

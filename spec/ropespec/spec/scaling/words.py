@@ -62,11 +62,11 @@ def _words(scheme: type[Scaling]) -> dict[str, Word]:
     }
 
 
-def _plain(hint: Any) -> type:  # noqa: ANN401  # an annotation
+def _plain(hint: object) -> type:
     if typing.get_origin(hint) is tuple:
         return tuple
-    found: type = next((one for one in typing.get_args(hint) if one is not type(None)), hint)
-    return found
+    found = [one for one in (*typing.get_args(hint), hint) if isinstance(one, type)]
+    return next(one for one in found if one is not type(None))
 
 
 _OF = {name: _words(scheme) for name, scheme in SCHEMES.items()}
