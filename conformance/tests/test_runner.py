@@ -259,12 +259,12 @@ def test_what_is_no_rotated_x_is_said_before_any_number_is_judged(checks, result
     case = dataclasses.replace(
         drawn(HALF, Space(), 1, count=1)[0], batch=1, seq=2, heads=1, head_dim=4, dtype="float32"
     )
-    with pytest.raises(Unfit) as caught:
+    with trial.session.recording() as tape, pytest.raises(Unfit) as caught:
         trial.rotate_and_judge(case)
 
     assert (caught.value.finding.message, caught.value.finding.fault) == (said, Fault.FORM)
     assert not caught.value.finding.passed
-    assert caught.value.finding.call.function == "apply_rotary"
+    assert [one.function for one in tape] == ["apply_rotary"]
 
 
 @pytest.mark.parametrize(
