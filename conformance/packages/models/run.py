@@ -19,20 +19,26 @@ OWN = {
     "llama31": ["--config", "configs/llama31.json"],
     "qwen25_yarn": ["--config", "configs/qwen25_yarn.json"],
     "llama_linear": ["--config", "configs/llama_linear.json"],
-    "llama_dynamic": ["--config", "configs/llama_dynamic.json"],
+    "llama_dynamic": ["--config", "configs/llama_dynamic.json", "--no-empty"],
     "llama_dynamic_above": [
         *("--config", "configs/llama_dynamic.json"),
-        *("--length", "5000", "--max-position", "4999"),
+        *("--length", "5000", "--max-position", "4999", "--no-empty"),
     ],
     "deepseek_v3": ["--config", "configs/deepseek_v3.json"],
-    "phi3_longrope": ["--config", "configs/phi3_longrope.json"],
-    "phi3_longrope_above": ["--config", "configs/phi3_longrope.json", "--length", "5000"],
+    "phi3_longrope": ["--config", "configs/phi3_longrope.json", "--no-empty"],
+    "phi3_longrope_above": [
+        "--config",
+        "configs/phi3_longrope.json",
+        "--length",
+        "5000",
+        "--no-empty",
+    ],
     "gemma3_full": ["--config", "configs/gemma3.json", "--layer-type", "full_attention"],
     "gemma3_sliding": ["--config", "configs/gemma3.json", "--layer-type", "sliding_attention"],
     "gemma4_full": ["--config", "configs/gemma4.json", "--layer-type", "full_attention"],
     "gemma4_sliding": ["--config", "configs/gemma4.json", "--layer-type", "sliding_attention"],
 }
-"""The claims of each rotation."""
+"""The claims of each rotation; what looks for the largest position takes no empty input."""
 
 OTHER = {
     "llama31": "qwen25_yarn",
