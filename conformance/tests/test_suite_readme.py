@@ -54,6 +54,11 @@ def test_every_pattern_is_described():
         "repeated": "repeated",
         "negative": "negative",
         "spread": "spread over all magnitudes",
+        "gaps": "with gaps",
+        "signs": "of both signs",
+        "restarts": "restarting",
+        "descending": "descending",
+        "ends": "at the ends and powers of two",
     }
     values = {
         "normal": "are normal",
@@ -63,6 +68,8 @@ def test_every_pattern_is_described():
         "heavy": "magnitudes up to 2^60",
         "subnormal": "subnormal",
         "signed_zero": "signed zeros",
+        "huge": "as large as a pair may be",
+        "special": "infinities and NaN in the tail",
     }
 
     assert tuple(positions) == POSITIONS
