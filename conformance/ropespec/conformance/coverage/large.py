@@ -30,6 +30,10 @@ _LONG = (
 )
 """Rows, tokens, heads: beyond blocks of 8, 16, 128; beyond 1024 in pairs; beyond 65536, 4096."""
 
+_BLOCKS = 2**8 * 3 * 5 * 7
+_SEAMS = ((1, _BLOCKS + 1, 1), (1, _BLOCKS - 1, 1), (_BLOCKS + 1, 1, 1), (1, 1, _BLOCKS + 1))
+"""One more and one less than whole blocks of every usual size: the last one is odd."""
+
 _ROWS, _TOKENS, _MOST = 3, 4099, 2**24
 """Of the largest calls, and how many elements these have more than."""
 
@@ -147,13 +151,13 @@ def large_cases(
     wide = max([dim for dim in widths if dim <= _USUAL_WIDTH], default=narrow)
     huge = (_ROWS, _TOKENS, _MOST // (_ROWS * _TOKENS * wide) + 1)
     first, *others = profile.dtypes
-    asked = [(shape, narrow, first) for shape in (*_CROWDS, *_PAIRS, *_LONG)]
+    asked = [(shape, narrow, first) for shape in (*_CROWDS, *_PAIRS, *_LONG, *_SEAMS)]
     asked += [(huge, wide, first)]
     for dtype in others:
-        asked += [(shape, narrow, dtype) for shape in (_CROWDS[0], _PAIRS[0], _LONG[1])]
+        asked += [(shape, narrow, dtype) for shape in (_CROWDS[0], _PAIRS[0], _LONG[1], _SEAMS[0])]
         asked += [(huge, wide, dtype)] * full
     if some or profile.framework.compiles:
-        few = {_CROWDS[0], *_PAIRS, _LONG[1], huge}
+        few = {_CROWDS[0], *_PAIRS, _LONG[1], *_SEAMS[:2], huge}
         if some and profile.framework.compiles:
             few = {_PAIRS[0], huge}
         asked = [one for one in asked if one[0] in (few if one[2] == first else _PAIRS[:1])]

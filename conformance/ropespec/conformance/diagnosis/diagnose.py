@@ -79,7 +79,10 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
     lost = any(one.fault in ("crash", "timeout", "raises") for one in outcome.answers)
     if not lost:
         told += special(asker, maker, right, sound=not outcome.wrong)
-    slope = any(one.id.startswith("ROT-20") and not one.status.conforms for one in results)
+    slope = any(
+        one.id.startswith("ROT-20") and not one.status.conforms and not one.general
+        for one in results
+    )
     if not lost and _has_gradient(session) and (slope or (not told and not results)):
         told += _gradient(session, maker, outcome)
     yield from told

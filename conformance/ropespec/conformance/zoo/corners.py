@@ -19,6 +19,7 @@ __all__ = [
     "index_in_float32",
     "infinity_meets_zero",
     "integers_of_64_bits",
+    "lone_last_row",
     "mask_beyond_32_keys_dropped",
     "mask_of_one_query_dropped",
     "million_tokens",
@@ -31,6 +32,7 @@ __all__ = [
 
 Array = NDArray[Any]
 MILLION = 2**20
+BLOCK = 96
 WRAP = 2**27
 ENTRY = 77777
 BITS = 32
@@ -66,6 +68,15 @@ def index_in_float32(x: Array, positions: Array) -> Array:
     """Lose count of the elements."""
     y = rope(x, positions)
     y.reshape(-1)[2**24 :] = x.reshape(-1)[2**24 :]
+    return y
+
+
+@wrong("beyond a block", "A last block of one row comes back as it was.", "ROT-19.many")
+def lone_last_row(x: Array, positions: Array) -> Array:
+    """End the loop over blocks of a kernel one row too soon."""
+    y = rope(x, positions)
+    if len(rows := y.reshape(-1, *x.shape[2:])) > BLOCK and len(rows) % BLOCK == 1:
+        rows[-1] = x.reshape(rows.shape)[-1]
     return y
 
 

@@ -26,6 +26,9 @@ Array = NDArray[Any]
 LONG = 4.0
 """Seconds that no call shall take."""
 
+FEW = 64
+"""Tokens of all rows and heads together; what so small a call shows is told by other checks."""
+
 TELLING = 2**20
 """Elements of a call that shows how long others take."""
 
@@ -128,4 +131,5 @@ def _judged(
         where=where,
         call=called(whole, x, positions),
         case=whole,
+        general=rows * tokens * heads <= FEW,
     )
