@@ -221,3 +221,25 @@ def test_a_property_is_seen_in_the_call_that_is_made_again():
 
     assert one.name == "kept by memory"
     assert one.evidence.startswith("seen in 3 calls, each of a fresh instance")
+
+
+def test_a_strided_call_that_is_wrong_when_dense_too_is_not_misread(diagnosed):
+    """That what fails is strided is no name, where the same values fail in dense arrays."""
+
+    def multiplied_tail(x, positions):
+        with np.errstate(invalid="ignore"):
+            tail = x[..., 8:] * 1 + x[..., 8:] * 0
+        return np.concatenate([usual(x[..., :8], positions), tail], -1).astype(x.dtype)
+
+    claims = Profile.from_mapping({"interleaved": False, "rotary_dim": 8, "head_dims": (16,)})
+    case = Case(
+        *(2, 5, 2, 16, claims.convention, "float32", "ragged", 3, 4096, "special"),
+        strided=True,
+        seed=0,
+    )
+    shown = Counterexample(case.as_dict(), {}, "", None, None, None)
+    failed = CheckResult("ROT-14.tail", "ROT-14", "", "", Status.FAIL, counterexample=shown)
+    (one,) = diagnosed(claims, [failed], apply_rotary=multiplied_tail)
+
+    assert one.name == "unknown"
+    assert " is nan and should be inf " in one.sentence.replace("-inf", "inf")

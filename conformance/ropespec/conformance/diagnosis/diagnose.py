@@ -15,6 +15,7 @@ from ropespec.conformance.diagnosis.functions import functions
 from ropespec.conformance.diagnosis.precision import coarser, measured
 from ropespec.conformance.diagnosis.repeated import repeated
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
+from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.told import fact, of_confirmed, unknown
 from ropespec.conformance.diagnosis.unexplained import share, unexplained, where
 from ropespec.conformance.mistakes.chain import RIGHT, Chain
@@ -74,7 +75,7 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
     asker = Asker(session)
     maker = Maker(session.profile, session.offers["apply_rotary"].keywords)
     outcome, right = _examined(asker, maker, RIGHT, _failing(results, maker.profile))
-    told = list(_of(outcome, right))
+    told = list(_of(asker, outcome, right))
     told += conduct(asker, outcome.answers)
     lost = any(one.fault in ("crash", "timeout", "raises") for one in outcome.answers)
     if not lost:
@@ -121,7 +122,7 @@ def _legitimate(outcome: Outcome, halves: frozenset[str]) -> bool:
     return any(what.endswith(f"rounded to {dtype}") for dtype in halves)
 
 
-def _of(outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
+def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     """Put the numbers of a battery into words."""
     exact = outcome.confirmed and not outcome.confirmed[0].explanation.choice.free
     named = [] if exact else list(coarser(outcome.seen, right))
@@ -145,11 +146,20 @@ def _of(outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
         yield unexplained(outcome)
         return
     strided = [one for one in outcome.wrong if one.given.strided or one.given.strided_positions]
-    if len(strided) == len(outcome.wrong):
+    if len(strided) == len(outcome.wrong) and _right_when_dense(asker, strided):
         key = "M3" if any(one.given.strided for one in strided) else "strided positions misread"
         yield fact(key, "The same values come out otherwise.", where(outcome), share(outcome))
         return
     yield unexplained(outcome)
+
+
+def _right_when_dense(asker: Asker, strided: Sequence[Seen]) -> bool:
+    """Whether some of these calls come right where the same values are handed over dense."""
+    for one in strided[:_CASES]:
+        answer = asker.ask(replace(one.given, strided=False, strided_positions=False))
+        if answer is None or answer.y is None or Seen(answer, one.right).is_wrong:
+            return False
+    return True
 
 
 def _failing(results: Sequence[CheckResult], profile: Profile) -> list[Given]:
@@ -192,7 +202,7 @@ def _gradient(session: Session, maker: Maker, forward: Outcome) -> Iterator[Diag
     asker = Asker(session, backward=True)
     outcome = examine(asker, maker, right=BACKWARD)
     if not _whats(outcome) & _whats(forward):
-        for one in _of(outcome, BACKWARD):
+        for one in _of(asker, outcome, BACKWARD):
             yield one if one.name == "unknown" else _of_gradient(one)
     for one in conduct(asker, outcome.answers):
         refused = one.name == "it raises" or one.name.endswith("refused")

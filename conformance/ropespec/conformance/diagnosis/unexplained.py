@@ -57,9 +57,8 @@ def _smallest(outcome: Outcome) -> str:
     """Say what the smallest wrong call is, and by how much the worst component is off."""
     least = min(outcome.wrong, key=lambda one: one.y.size)
     off = np.abs(least.y - least.made.y)
-    b, s, h, d = np.unravel_index(
-        int(np.nanargmax(off)) if np.isfinite(off).any() else 0, off.shape
-    )
+    worst = np.where(least.off, np.nan_to_num(off, nan=np.inf), -1.0)
+    b, s, h, d = np.unravel_index(int(np.argmax(worst)), off.shape)
     shape = " x ".join(map(str, least.given.shape))
     return (
         f"Nothing that was tried explains it. The smallest wrong call is {shape} of"

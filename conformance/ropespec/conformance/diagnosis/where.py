@@ -124,6 +124,8 @@ def _atoms(
     if not len(seen):
         return
     low, high = float(seen.min()), float(seen.max())
+    if not np.isfinite((low, high)).all():  # of values that no call can be made around
+        return
     tried = [Atom(name, "==", low)] if low == high else []
     for atom in (*tried, Atom(name, ">=", low), Atom(name, "<=", high)):
         yield atom, ~atom.holds(refuted)
