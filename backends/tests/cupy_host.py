@@ -208,6 +208,7 @@ def host_namespace():
         broadcast_to=cupy.broadcast_to,
         empty=lambda shape, dtype: new(np.empty(shape, dtype)),
         arange=lambda length: new(np.arange(length)),
+        array=lambda value: new(np.array(value)),
         asarray=asarray,
         cuda=no_gpu(),
     )

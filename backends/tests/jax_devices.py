@@ -11,10 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 
 import ropespec.backends.jax as backend
+from ropespec.spec.axes import Sections
+from ropespec.spec.scaling import Linear
 
 DEFAULT, HERE, THERE = jax.devices()
+SCALING, AXES = Linear(2.0), Sections((2, 2))
 FROM_NUMBERS = {
     "inv_freq": lambda device: backend.inv_freq(8, device=device),
+    "inv_freq_scaled": (lambda device: backend.inv_freq_scaled(8, scaling=SCALING, device=device)),
     "precompute_freqs_cis": lambda device: backend.precompute_freqs_cis(8, 3, device=device),
     "sinusoidal_position_embedding": (
         lambda device: backend.sinusoidal_position_embedding(2, 1, 3, 8, device)
@@ -25,6 +29,13 @@ FROM_LISTS = {
     "sinusoidal_embedding": lambda m: backend.sinusoidal_embedding(m, 8),
     "rotation_matrix": lambda m: backend.rotation_matrix(m, 8, interleaved=False),
     "decay_bound": lambda m: backend.decay_bound(m, 8),
+    "cos_sin_scaled": lambda m: backend.cos_sin_scaled(m, 8, scaling=SCALING),
+    "cos_sin_axes": lambda m: backend.cos_sin_axes([m, m], 8, axes=AXES),
+}
+ASKED = {
+    "rotation_matrix": {"interleaved": True},
+    "cos_sin_scaled": {"scaling": SCALING},
+    "cos_sin_axes": {"axes": AXES},
 }
 held = {}
 
@@ -38,14 +49,16 @@ def calls(device, other):
     x, q = ones(2, 3, 4, 8), ones(2, 4, 3, 8)
     m = jax.device_put(np.array([4, -2, 9], np.int32), other)
     own = jax.device_put(m, device)
+    places = {"cos_sin_axes": jnp.stack([own, own])}
     cos, freqs = ones(3, 4, at=other), ones(3, 4, dtype=jnp.complex64, at=other)
     tokens, weight = ones(2, 3, 5), ones(4, 8, 5)
     k, v, mask = ones(2, 3, 2, 8), ones(2, 3, 2, 6), ones(3, 3, dtype=np.bool_)
     whole, part = {"interleaved": True}, {"interleaved": False, "rotary_dim": 4}
     return [
         ("angles", (own, ones(4, at=other)), {}),
-        *((name, (own, 8), {}) for name in FROM_LISTS if name != "rotation_matrix"),
-        ("rotation_matrix", (own, 8), whole),
+        *((name, (places.get(name, own), 8), ASKED.get(name, {})) for name in FROM_LISTS),
+        ("apply_rotary_scaled", (x, m), {**part, "scaling": SCALING}),
+        ("apply_rotary_axes", (x, jnp.stack([m, m])), {**whole, "axes": AXES}),
         ("to_complex", (x,), {}),
         ("from_complex", (ones(3, 4, dtype=jnp.complex64),), {}),
         ("interleaved_to_half", (x,), {}),

@@ -15,13 +15,16 @@ import pytest
 import ropespec.backends.cupy as backend
 from ropespec.backends import namespace
 from ropespec.backends.cupy import launch, primitives
+from ropespec.spec.axes import Sections
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
+from ropespec.spec.scaling import Linear
 
 HOST = importlib.util.spec_from_file_location("cupy_host", Path(__file__).with_name("cupy_host.py"))
 cupy_host = importlib.util.module_from_spec(HOST)
 HOST.loader.exec_module(cupy_host)
 
 KERNELS = ("apply_rotary", "apply_rotary_cos_sin")
+SCALING, AXES = Linear(2.0), Sections((2, 2))
 FROM_LISTS = ("cos_sin", "sinusoidal_embedding", "rotation_matrix", "decay_bound")
 
 
@@ -49,6 +52,13 @@ def _seen(monkeypatch):
     )
     monkeypatch.setattr(primitives, "inv_freq", note)
     monkeypatch.setattr(namespace, "cos_sin", note)
+
+    def tables(_, positions, turns):
+        assert turns.dtype == np.uint64  # of the host: their copy is made beside the positions
+        note(positions)
+        return cupy_host.new(np.ones((3, 4))), cupy_host.new(np.ones((3, 4)))
+
+    monkeypatch.setattr(namespace, "cos_sin_by", tables)
 
     def kernel(dtype, **options):
         run = cupy_host.host_kernel(dtype, **options)
@@ -78,6 +88,10 @@ def calls(device, other):
         ("angles", (own, ones(4, at=other)), {}),
         *((name, (own, 8), {}) for name in FROM_LISTS if name != "rotation_matrix"),
         ("rotation_matrix", (own, 8), whole),
+        ("cos_sin_scaled", (own, 8), {"scaling": SCALING}),
+        ("cos_sin_axes", (ones(2, 3, dtype=np.int64), 8), {"axes": AXES}),
+        ("apply_rotary_scaled", (x, m), {**whole, "scaling": SCALING}),
+        ("apply_rotary_axes", (x, ones(2, 3, dtype=np.int64, at=other)), {**whole, "axes": AXES}),
         *((name, (x,), {}) for name in ("to_complex", "interleaved_to_half")),
         ("half_to_interleaved", (x,), {}),
         ("from_complex", (z,), {}),
@@ -97,6 +111,7 @@ def calls(device, other):
 
 FROM_NUMBERS = {
     "inv_freq": lambda device: backend.inv_freq(8, device=device),
+    "inv_freq_scaled": (lambda device: backend.inv_freq_scaled(8, scaling=SCALING, device=device)),
     "precompute_freqs_cis": lambda device: backend.precompute_freqs_cis(8, 3, device=device),
     "sinusoidal_position_embedding": (
         lambda device: backend.sinusoidal_position_embedding(2, 1, 3, 8, device)

@@ -5,13 +5,17 @@ from torch.utils._pytree import tree_leaves
 
 import ropespec.backends.torch as backend
 from ropespec.backends.torch import turns
+from ropespec.spec.axes import Sections
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
+from ropespec.spec.scaling import Linear
 
 # The meta device computes shapes, dtypes and devices alone, so it needs no GPU to find a mixture.
 META, CPU = torch.device("meta"), torch.device("cpu")
 COPIES = ("aten::_to_copy", "aten::copy_")
+SCALING, AXES = Linear(2.0), Sections((2, 2))
 FROM_NUMBERS = {
     "inv_freq": lambda device: backend.inv_freq(8, device=device),
+    "inv_freq_scaled": (lambda device: backend.inv_freq_scaled(8, scaling=SCALING, device=device)),
     "precompute_freqs_cis": lambda device: backend.precompute_freqs_cis(8, 3, device=device),
     "sinusoidal_position_embedding": (
         lambda device: backend.sinusoidal_position_embedding(2, 1, 3, 8, device)
@@ -22,6 +26,8 @@ FROM_LISTS = {
     "sinusoidal_embedding": lambda m: backend.sinusoidal_embedding(m, 8),
     "rotation_matrix": lambda m: backend.rotation_matrix(m, 8, interleaved=False),
     "decay_bound": lambda m: backend.decay_bound(m, 8),
+    "cos_sin_scaled": lambda m: backend.cos_sin_scaled(m, 8, scaling=SCALING),
+    "cos_sin_axes": lambda m: backend.cos_sin_axes([m, m], 8, axes=AXES),
 }
 
 
@@ -40,6 +46,7 @@ def calls(device, other):
     """List calls of every function that takes arrays: what is rotated here, by how much there."""
     x, q = torch.ones(2, 3, 4, 8, device=device), torch.ones(2, 4, 3, 8, device=device)
     m, cos_sin = torch.tensor([4, -2, 9], device=other), torch.ones(2, 3, 4, device=other)
+    rows = torch.stack([m, m + 1])
     k, v = x[:, :, :2], torch.ones(2, 3, 2, 6, device=device)
     tokens, weight = torch.ones(2, 3, 5, device=device), torch.ones(4, 8, 5, device=device)
     freqs = torch.ones(3, 4, dtype=torch.complex64, device=other)
@@ -53,6 +60,10 @@ def calls(device, other):
         *((name, (m.to(device), 8), {}) for name in ("cos_sin", "sinusoidal_embedding")),
         ("rotation_matrix", (m.to(device), 8), whole),
         ("decay_bound", (m.to(device), 8), {}),
+        ("cos_sin_scaled", (m.to(device), 8), {"scaling": SCALING}),
+        ("cos_sin_axes", (rows.to(device), 8), {"axes": AXES}),
+        ("apply_rotary_scaled", (x, m), {**part, "scaling": SCALING}),
+        ("apply_rotary_axes", (x, rows), {**whole, "axes": AXES}),
         ("to_complex", (x,), {}),
         ("from_complex", (z,), {}),
         ("interleaved_to_half", (x,), {}),

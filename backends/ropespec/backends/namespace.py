@@ -36,6 +36,16 @@ def phase(xp: Namespace, positions: Array, dim: int, base: float) -> Array:
     return (positions.astype(xp.int64).view(xp.uint64)[..., None] * table).view(xp.int64)
 
 
+def cos_sin_by(xp: Namespace, positions: Array, turns: NDArray[np.uint64]) -> tuple[Array, Array]:
+    """Return cos and sin by exact phase for positions (n, ...) of n numbers, float64."""
+    m, steps = positions.astype(xp.int64).view(xp.uint64), xp.asarray(turns)
+    units = m[0, ..., None] * steps[0]
+    for axis in range(1, len(turns)):
+        units = units + m[axis, ..., None] * steps[axis]
+    angle = units.view(xp.int64).astype(xp.float64) * RADIANS
+    return xp.cos(angle), xp.sin(angle)
+
+
 def cos_sin(
     xp: Namespace, positions: Array, dim: int, base: float, dtype: Dtype = "float64"
 ) -> tuple[Array, Array]:
@@ -104,13 +114,7 @@ class NamespacePrimitives(Primitives[ArrayT]):
         x: Array | None,  # noqa: ARG002  # where several devices are, a subclass looks at it
     ) -> tuple[Array, Array]:
         """Return cos and sin by exact phase, float64."""
-        xp = self.xp
-        m, steps = positions.astype(xp.int64).view(xp.uint64), xp.asarray(turns)
-        units = m[0, ..., None] * steps[0]
-        for axis in range(1, len(turns)):
-            units = units + m[axis, ..., None] * steps[axis]
-        angle = units.view(xp.int64).astype(xp.float64) * RADIANS
-        return xp.cos(angle), xp.sin(angle)
+        return cos_sin_by(self.xp, positions, turns)
 
     def join_pairs(self, first: Array, second: Array, *, interleaved: bool) -> Array:
         """Write both into a new array, whose bytes are ordered as theirs."""

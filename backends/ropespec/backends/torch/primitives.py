@@ -22,7 +22,7 @@ from ropespec.backends.torch.arrays import (
 from ropespec.backends.torch.dispatch import turn
 from ropespec.backends.torch.frequencies import circle_of, unit_circle
 from ropespec.backends.torch.sharded import is_dtensor, rotate_shards
-from ropespec.backends.torch.turns import KINDS
+from ropespec.backends.torch.turns import KINDS, steps_on
 from ropespec.spec.api import Positions
 
 __all__ = ["functions"]
@@ -134,7 +134,7 @@ class TorchPrimitives(Primitives[torch.Tensor]):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return cos and sin by exact phase, float64."""
         m = on_device(positions, None if x is None else x.device)
-        return circle_of(m, torch.tensor(turns.view(np.int64).tolist(), device=m.device))
+        return circle_of(m, steps_on(m.device, turns))
 
     def rotate_by(
         self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, *, interleaved: bool

@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.compiler import is_compiling
 
 from ropespec.backends.phase import turns
 
-__all__ = ["KINDS", "is_plain", "turns_on"]
+__all__ = ["KINDS", "is_plain", "steps_on", "turns_on"]
 
 KINDS = (torch.Tensor, torch.nn.Parameter)
 """Tensors of no subclass."""
@@ -64,6 +65,33 @@ def _kept(dim: int, base: float, device: torch.device) -> torch.Tensor:
 def _tensor(dim: int, base: float, device: torch.device) -> torch.Tensor:
     signed = turns(dim, base).view(np.int64).tolist()
     return torch.tensor(signed, dtype=torch.int64, device=device)
+
+
+def steps_on(device: torch.device, steps: NDArray[np.uint64]) -> torch.Tensor:
+    """T_i of scaled frequencies or of several numbers a token, kept on `device` as those above.
+
+    Parameters
+    ----------
+    device : torch.device
+        Where they are needed.
+    steps : ndarray of uint64
+        In units of 2^-64 turn.
+
+    Returns
+    -------
+    torch.Tensor of int64, of the same shape
+        Shared: not to be written to.
+    """
+    if is_plain():
+        return _kept_steps(steps.tobytes(), steps.shape, device)
+    return torch.tensor(steps.view(np.int64).tolist(), device=device)
+
+
+@functools.cache
+def _kept_steps(data: bytes, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
+    with torch.inference_mode(mode=False):
+        signed = np.frombuffer(data, np.int64).reshape(shape).tolist()
+        return torch.tensor(signed, device=device)
 
 
 _held = SimpleNamespace()
