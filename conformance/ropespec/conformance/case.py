@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.judge.values import make_positions, make_values, numpy_dtype
 from ropespec.spec.convention import Convention, Frequencies, Keywords
 
-__all__ = ["Case", "Space"]
+__all__ = ["Case", "Space", "pool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +169,11 @@ class Space:
     layouts: Sequence[bool] | None = None
     partial: bool = False
     usual_base: bool = False
+
+
+def pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:
+    """Return three shapes, the same for all checks: a compiler pays for each new one."""
+    last = len(head_dims) - 1
+    steps = ((1, 1, 1, 0), (2, 3, 2, min(3, last)), (3, 8, 4, last))
+    shapes = [(1 if one_row else b, s, h, head_dims[i]) for b, s, h, i in steps]
+    return list(dict.fromkeys(shapes))

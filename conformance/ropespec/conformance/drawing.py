@@ -4,12 +4,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ropespec.conformance.case import Case, Space
+from ropespec.conformance.case import Case, Space, pool
 from ropespec.conformance.judge.values import POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
 from ropespec.spec.scaling import has_frequencies
 
-__all__ = ["cases", "pool"]
+__all__ = ["cases"]
 
 # Where integers or tables of the usual sizes stop being exact or big enough.
 _EDGES = (255, 256, 257, 511, 2047, 2048, 2049, 4095, 4096, 65535, 2**24 - 1, 2**24 + 1, 2**31 - 40)
@@ -128,14 +128,6 @@ def _fewer(batch: int, seq: int, least: tuple[int, ...], most: int) -> tuple[int
     """Shorten the sequence, then the batch, until there are not more tokens than that."""
     seq = max(min(seq, most // batch), least[1])
     return max(min(batch, most // seq), least[0]), seq
-
-
-def pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:
-    """Return three shapes, the same for all checks: a compiler pays for each new one."""
-    last = len(head_dims) - 1
-    steps = ((1, 1, 1, 0), (2, 3, 2, min(3, last)), (3, 8, 4, last))
-    shapes = [(1 if one_row else b, s, h, head_dims[i]) for b, s, h, i in steps]
-    return list(dict.fromkeys(shapes))
 
 
 def _parts(head_dim: int) -> list[int]:

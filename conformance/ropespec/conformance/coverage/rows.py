@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.case import Case
+from ropespec.conformance.case import Case, pool
 from ropespec.conformance.coverage.array import PAIRS, Level, Levels, Table
-from ropespec.conformance.drawing import pool
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.layout import from_subject, to_subject
 from ropespec.conformance.subject.views import same_along

@@ -9,11 +9,10 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.case import Case, Space
+from ropespec.conformance.case import Case, Space, pool
 from ropespec.conformance.checks.rotation.common import differentiable
 from ropespec.conformance.checks.rotation.walked import listed, usual_case
 from ropespec.conformance.coverage.rows import Walk
-from ropespec.conformance.drawing import pool
 from ropespec.conformance.judge.finding import Finding, compare, held
 from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.session import NotPossible
