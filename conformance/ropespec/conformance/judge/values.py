@@ -114,7 +114,8 @@ def make_values(
         One of `VALUES`. `null` makes one member of each rotated pair almost zero, so that the
         rounding of the result cannot hide errors of the angle or of the table. `heavy` spreads
         magnitudes up to 2^14 for float16 and 2^60 for the others; `huge` ones are as large as a
-        pair may have without being longer than the largest number, of float64 an eighth of that.
+        pair may have without being longer than the largest number when rotated, of float64 an
+        eighth of that.
         `special` has infinities, NaN, zeros, the largest and the smallest numbers in the tail.
     shape : tuple of int
         Shape.
@@ -146,6 +147,7 @@ def make_values(
         case "huge":
             # The judge sums what a pair may be off by in float64.
             most = 0.7 * _LARGEST[dtype] / (8.0 if dtype == "float64" else 1.0)
+            most /= max(float(by.frequencies.gain), 1.0)
             x = np.copysign(most * rng.uniform(0.5, 1.0, shape), x)
         case "special":
             few = (np.inf, np.nan, -np.inf, -0.0, _LARGEST[dtype], _SMALLEST[dtype], 0.0)
