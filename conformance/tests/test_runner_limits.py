@@ -165,16 +165,18 @@ def test_the_home_of_hypothesis_is_left_as_it_was(tmp_path):
 
 
 def test_whatever_identification_meets_the_verdict_stands(tmp_path, monkeypatch):
-    """An error of ours while a mistake is searched costs the name and nothing else."""
+    """An error of ours while a mistake is searched costs the name, and is said."""
 
-    def broken(_):
-        raise ZeroDivisionError
+    def broken(*_):
+        raise ZeroDivisionError("of ours")
 
     monkeypatch.setattr("ropespec.conformance.runner.diagnose", broken)
     verdict = verdict_on(tmp_path, "def f(x, p):\n    return -right(x, p)\n", "ROT-10")
 
     assert verdict.failures
-    assert verdict.diagnosis == ()
+    (told,) = verdict.diagnosis
+    assert told.name == "unknown"
+    assert told.sentence.endswith("could not be examined: ZeroDivisionError: of ours.")
 
 
 def test_long_silence_is_broken_where_no_terminal_is(capsys, monkeypatch):
