@@ -53,14 +53,17 @@ def test_the_conventions_of_a_right_implementation_are_read_off(entry, found_of)
 
     assert found.value(Name.PAIRING) is pairing
     assert found.value(Name.AXES) == profile.axes
-    assert found.value(Name.BASE) == profile.base
+    # A bend in the frequencies is told as such, and a base cannot be read off it.
+    assert found.value(Name.BASE) == (profile.base if profile.scaling is None else None)
     assert found.value(Name.DIRECTION) == "counter-clockwise"
     assert found.value(Name.ROTARY_DIM) == profile.rotary_dim or (
         profile.rotary_dim is None and found.value(Name.ROTARY_RULE) == "all"
     )
     assert found.value(Name.TOKENS) is Source.OWN
     assert found.value(Name.POSITION_OFFSET) == 0
-    assert found.value(Name.GAIN) == pytest.approx(1, abs=1e-3)
+    assert found.value(Name.GAIN) == pytest.approx(
+        float(profile.convention.frequencies.gain), abs=1e-3
+    )
     assert dict(found.value(Name.PRECISION)) == dict(entry.measured)
 
 

@@ -49,13 +49,19 @@ def apart(trial: Trial, case: Case) -> Finding:
     return seen.finding()
 
 
-@printed("AXES-8.forms", "Queries and keys do not grow and shrink by one factor.")
+def _whole(trial: Trial) -> str | None:
+    """Say why xPos, which scales whole heads, is not asked of a part of them."""
+    claimed = trial.profile.rotary_dim is not None
+    return "xPos is of whole heads, and rotary_dim is claimed" if claimed else None
+
+
+@printed("AXES-8.forms", "Queries and keys do not grow and shrink by one factor.", applies=_whole)
 def xpos(trial: Trial, case: Case) -> Finding:
     """A query grows as a key shrinks, by powers of (2i/d + 0.4)/1.4."""
     return _decayed(trial, case, "axes_ends.apply_xpos", centre=case.seed % 7)
 
 
-@printed("AXES-9.forms", "The centre is rounded the other way.")
+@printed("AXES-9.forms", "The centre is rounded the other way.", applies=_whole)
 def centre(trial: Trial, case: Case) -> Finding:
     """Half the length, up or down."""
     up = bool(case.seed % 2)
