@@ -194,7 +194,12 @@ def test_graphs_hold_every_function_with_positions():
     x, m = torch.ones(2, 5, 3, 16), torch.arange(5)
     held = {name.partition(",")[0] for name in graphs.calls(backend, x, m)}
     others = {"angles", "project_key", "apply_rotary_emb", "RoPE", "project_value"}
-    numbers = {"inv_freq", "precompute_freqs_cis", "sinusoidal_position_embedding"}
+    numbers = {
+        "inv_freq",
+        "inv_freq_scaled",
+        "precompute_freqs_cis",
+        "sinusoidal_position_embedding",
+    }
     pairs = {
         "to_complex",
         "from_complex",

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ropespec.bench.card.arrays import backend
+from ropespec.spec.axes import Sections
+from ropespec.spec.scaling import Linear
 
 __all__ = ["rows"]
 
@@ -51,7 +53,12 @@ def calls(ours: Any, x: Any, m: Any) -> dict[str, Callable[[], Any]]:  # noqa: A
     tokens, weight = x[..., 0, :].contiguous(), x.new_ones(3, 16, 16)
     whole, half = {"interleaved": True}, {"interleaved": False}
     at = {"query_positions": m, "key_positions": m}
+    rows, scaling, axes = m.expand(2, -1).contiguous(), Linear(2.0), Sections((4, 4))
     return {
+        "cos_sin_scaled": lambda: ours.cos_sin_scaled(m, 16, scaling=scaling),
+        "apply_rotary_scaled": lambda: ours.apply_rotary_scaled(x, m, **half, scaling=scaling),
+        "cos_sin_axes": lambda: ours.cos_sin_axes(rows, 16, axes=axes),
+        "apply_rotary_axes": lambda: ours.apply_rotary_axes(x, rows, **half, axes=axes),
         "apply_rotary": lambda: ours.apply_rotary(x, m, **half),
         "apply_rotary, out": lambda: ours.apply_rotary(x, m, **whole, out=out),
         "apply_rotary_cos_sin": lambda: ours.apply_rotary_cos_sin(x, cos, sin, **whole),
