@@ -10,18 +10,6 @@ from ropespec.spec.scaling import words
 __all__ = ["frequencies"]
 
 _DIGITS = 24
-_CLAUSES = {
-    "linear": "SCAL-2",
-    "ntk": "SCAL-3",
-    "paper-dynamic": "SCAL-4",
-    "dynamic": "SCAL-5",
-    "ntk-by-parts": "SCAL-6",
-    "yarn": "SCAL-7",
-    "longrope": "SCAL-9",
-    "llama3": "SCAL-10",
-    "proportional": "SCAL-11",
-}
-_OF_GAINS = {"yarn": "SCAL-8", "longrope": "SCAL-9"}
 
 
 def frequencies(claimed: Claimed) -> Iterator[str]:
@@ -33,7 +21,9 @@ def frequencies(claimed: Claimed) -> Iterator[str]:
         What a configuration says.
     """
     scheme = claimed.scaling
-    name = "none" if scheme is None else scheme.name
+    name, clause, gain_clause = ("none", "FREQ-2", "SCAL-12")
+    if scheme is not None:
+        name, clause, gain_clause = scheme.name, scheme.clause, scheme.gain_clause
     told = {} if scheme is None else words.say(scheme)
     with localcontext(prec=_DIGITS + 12):
         of = Frequencies(claimed.base, scheme)
@@ -44,17 +34,17 @@ def frequencies(claimed: Claimed) -> Iterator[str]:
         )
         yield f"rotates {claimed.dim} of {claimed.head_dim} components (ROT-14)"
         yield f"base {claimed.base:.17g} (FREQ-2)"
-        yield f"scaling {name} ({_CLAUSES.get(name, 'FREQ-2')})"
+        yield f"scaling {name} ({clause})"
         for key, value in told.items():
             if key != "rope_type" and not isinstance(value, list):
                 yield f"  {key} {value}"
         if claimed.sections:
             yield f"mrope_section {' '.join(map(str, claimed.sections))}: of text all are equal"
-        yield f"gain {_written(gain)} ({_OF_GAINS.get(name, 'SCAL-12')})"
+        yield f"gain {_written(gain)} ({gain_clause})"
         yield f"{'pair':>4}  {'radians per position':<31}  {'of unscaled':<12}  clause"
         for pair, (omega, theta) in enumerate(zip(scaled, plain, strict=True)):
-            clause = "FREQ-2" if omega == theta else _CLAUSES[name]
-            yield f"{pair:>4}  {_written(omega):<31}  {float(omega / theta):<12.9g}  {clause}"
+            of_it = "FREQ-2" if omega == theta else clause
+            yield f"{pair:>4}  {_written(omega):<31}  {float(omega / theta):<12.9g}  {of_it}"
 
 
 def _written(number: Decimal) -> str:

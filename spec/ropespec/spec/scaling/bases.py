@@ -6,12 +6,13 @@ from decimal import Decimal
 from ropespec.spec.arguments import check_base, check_dim
 from ropespec.spec.errors import ArgumentValueError
 from ropespec.spec.scaling.numbers import check_length, check_number, exact, powers
+from ropespec.spec.scaling.scheme import Scheme
 
 __all__ = ["DynamicNtk", "Linear", "NtkAware", "PaperDynamicNtk", "check_stretched"]
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(Scheme):
     """theta_i / s: position interpolation (SCAL-2).
 
     Parameters
@@ -20,29 +21,22 @@ class Linear:
         s, at least 1.
     """
 
+    name = "linear"
+    clause = "SCAL-2"
+
     factor: float
 
     def __post_init__(self) -> None:
         check_number("factor", self.factor, least=1)
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "linear"
-
-    @property
-    def gain(self) -> Decimal:
-        """The factor on cos and sin."""
-        return Decimal(1)
-
     def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
-        """Return the frequencies, exact to the precision of the decimal context in force."""
+        """Return the frequencies."""
         factor = exact(self.factor)
         return tuple(theta / factor for theta in powers(base, dim))
 
 
 @dataclass(frozen=True, slots=True)
-class NtkAware:
+class NtkAware(Scheme):
     """base' = base s^(d/(d-2)): the last frequency divided by s, the first as it was (SCAL-3).
 
     Parameters
@@ -51,28 +45,21 @@ class NtkAware:
         s, at least 1; alpha in some implementations.
     """
 
+    name = "ntk"
+    clause = "SCAL-3"
+
     factor: float
 
     def __post_init__(self) -> None:
         check_number("factor", self.factor, least=1)
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "ntk"
-
-    @property
-    def gain(self) -> Decimal:
-        """The factor on cos and sin."""
-        return Decimal(1)
-
     def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
-        """Return the frequencies, exact to the precision of the decimal context in force."""
+        """Return the frequencies."""
         return _stretched(base, dim, exact(self.factor))
 
 
 @dataclass(frozen=True, slots=True)
-class PaperDynamicNtk:
+class PaperDynamicNtk(Scheme):
     """NTK-aware with s = max(1, l/L), as the paper of YaRN has it (SCAL-4).
 
     Parameters
@@ -83,6 +70,9 @@ class PaperDynamicNtk:
         l, the current one.
     """
 
+    name = "paper-dynamic"
+    clause = "SCAL-4"
+
     original_length: int
     length: int
 
@@ -90,25 +80,15 @@ class PaperDynamicNtk:
         check_length("original_length", self.original_length)
         check_length("length", self.length)
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "paper-dynamic"
-
-    @property
-    def gain(self) -> Decimal:
-        """The factor on cos and sin."""
-        return Decimal(1)
-
     def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
-        """Return the frequencies, exact to the precision of the decimal context in force."""
+        """Return the frequencies."""
         original = int(self.original_length)
         ratio = Decimal(max(int(self.length), original)) / original
         return _stretched(base, dim, ratio)
 
 
 @dataclass(frozen=True, slots=True)
-class DynamicNtk:
+class DynamicNtk(Scheme):
     """base' = base (s l/L - (s-1))^(d/(d-2)), l at least L, as transformers has it (SCAL-5).
 
     Parameters
@@ -121,6 +101,9 @@ class DynamicNtk:
         l, the current one; what is below L counts as L.
     """
 
+    name = "dynamic"
+    clause = "SCAL-5"
+
     factor: float
     original_length: int
     length: int
@@ -130,18 +113,8 @@ class DynamicNtk:
         check_length("original_length", self.original_length)
         check_length("length", self.length)
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "dynamic"
-
-    @property
-    def gain(self) -> Decimal:
-        """The factor on cos and sin."""
-        return Decimal(1)
-
     def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
-        """Return the frequencies, exact to the precision of the decimal context in force."""
+        """Return the frequencies."""
         factor, original = exact(self.factor), int(self.original_length)
         ratio = Decimal(max(int(self.length), original)) / original
         return _stretched(base, dim, factor * ratio - (factor - 1))

@@ -14,12 +14,13 @@ from ropespec.spec.scaling.numbers import (
     logarithm,
     powers,
 )
+from ropespec.spec.scaling.scheme import Scheme
 
 __all__ = ["Llama3", "NtkByParts", "Yarn"]
 
 
 @dataclass(frozen=True, slots=True)
-class NtkByParts:
+class NtkByParts(Scheme):
     """A blend that is linear in the turns of a pair within L tokens (SCAL-6).
 
     Parameters
@@ -31,6 +32,9 @@ class NtkByParts:
     alpha, beta : float
         Turns up to which a frequency is divided by s, and from which on it is kept; alpha < beta.
     """
+
+    name = "ntk-by-parts"
+    clause = "SCAL-6"
 
     factor: float
     original_length: int
@@ -45,18 +49,8 @@ class NtkByParts:
         if not self.alpha < self.beta:
             raise ArgumentValueError("beta", f"above alpha = {self.alpha}", self.beta)
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "ntk-by-parts"
-
-    @property
-    def gain(self) -> Decimal:
-        """The factor on cos and sin."""
-        return Decimal(1)
-
     def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
-        """Return the frequencies, exact to the precision of the decimal context in force."""
+        """Return the frequencies."""
         length, alpha, beta = (exact(v) for v in (self.original_length, self.alpha, self.beta))
         found = powers(base, dim)
         kept = (_within((length * t / TWO_PI - alpha) / (beta - alpha)) for t in found)
@@ -64,7 +58,7 @@ class NtkByParts:
 
 
 @dataclass(frozen=True, slots=True)
-class Yarn:
+class Yarn(Scheme):
     """The blend of YaRN as everybody's code has it, linear in the index (SCAL-7, SCAL-8).
 
     Parameters
@@ -82,6 +76,10 @@ class Yarn:
     mscale, mscale_all_dim : float, optional
         Count only together, and only where neither is 0.
     """
+
+    name = "yarn"
+    clause = "SCAL-7"
+    gain_clause = "SCAL-8"
 
     factor: float
     original_length: int
@@ -108,11 +106,6 @@ class Yarn:
                 check_number(name, getattr(self, name), least=0)
 
     @property
-    def name(self) -> str:
-        """The word for it."""
-        return "yarn"
-
-    @property
     def gain(self) -> Decimal:
         """The factor on cos and sin."""
         if self.attention_factor is not None:
@@ -122,7 +115,7 @@ class Yarn:
         return self._growth(1.0)
 
     def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
-        """Return the frequencies, exact to the precision of the decimal context in force."""
+        """Return the frequencies."""
         found = powers(base, dim)
         low, high = self._ends(base, dim)
         kept = (1 - _within((i - low) / (high - low)) for i in range(len(found)))
@@ -145,7 +138,7 @@ class Yarn:
 
 
 @dataclass(frozen=True, slots=True)
-class Llama3:
+class Llama3(Scheme):
     """The blend of Llama 3.1, linear in the turns of a pair within L tokens (SCAL-10).
 
     Parameters
@@ -158,6 +151,9 @@ class Llama3:
     original_length : int
         L, the length that the model was trained for.
     """
+
+    name = "llama3"
+    clause = "SCAL-10"
 
     factor: float
     low_freq_factor: float
@@ -173,18 +169,8 @@ class Llama3:
             must = f"at least low_freq_factor = {self.low_freq_factor}"
             raise ArgumentValueError("high_freq_factor", must, self.high_freq_factor)
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "llama3"
-
-    @property
-    def gain(self) -> Decimal:
-        """The factor on cos and sin."""
-        return Decimal(1)
-
     def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
-        """Return the frequencies, exact to the precision of the decimal context in force."""
+        """Return the frequencies."""
         found = powers(base, dim)
         return _blended(found, map(self._kept, found), exact(self.factor))
 

@@ -6,12 +6,13 @@ from decimal import Decimal
 from ropespec.spec.arguments import check_dim
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 from ropespec.spec.scaling.numbers import check_length, check_number, exact, logarithm, powers
+from ropespec.spec.scaling.scheme import Scheme
 
 __all__ = ["LongRope", "Proportional"]
 
 
 @dataclass(frozen=True, slots=True)
-class LongRope:
+class LongRope(Scheme):
     """theta_i / e_i with searched factors, one list up to L tokens and one beyond (SCAL-9).
 
     Parameters
@@ -27,6 +28,10 @@ class LongRope:
     attention_factor : float, optional
         The gain; by default it follows from s and L.
     """
+
+    name = "longrope"
+    clause = "SCAL-9"
+    gain_clause = "SCAL-9"
 
     short_factors: tuple[float, ...]
     long_factors: tuple[float, ...]
@@ -47,11 +52,6 @@ class LongRope:
             raise ArgumentValueError("original_length", "above 1 if factor is", 1)
 
     @property
-    def name(self) -> str:
-        """The word for it."""
-        return "longrope"
-
-    @property
     def gain(self) -> Decimal:
         """The factor on cos and sin."""
         if self.attention_factor is not None:
@@ -61,7 +61,7 @@ class LongRope:
         return (1 + logarithm(self.factor) / logarithm(self.original_length)).sqrt()
 
     def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
-        """Return the frequencies, exact to the precision of the decimal context in force."""
+        """Return the frequencies."""
         self.check_pairs(dim)
         is_long = self.length > self.original_length
         factors = self.long_factors if is_long else self.short_factors
@@ -83,7 +83,7 @@ class LongRope:
 
 
 @dataclass(frozen=True, slots=True)
-class Proportional:
+class Proportional(Scheme):
     """The first frequencies of a whole head, and 0 for the pairs behind (SCAL-11).
 
     Parameters
@@ -94,6 +94,9 @@ class Proportional:
         s, at least 1: all frequencies are divided by it.
     """
 
+    name = "proportional"
+    clause = "SCAL-11"
+
     proportion: float
     factor: float = 1.0
 
@@ -101,18 +104,8 @@ class Proportional:
         check_number("proportion", self.proportion, least=0, above=True, most=1)
         check_number("factor", self.factor, least=1)
 
-    @property
-    def name(self) -> str:
-        """The word for it."""
-        return "proportional"
-
-    @property
-    def gain(self) -> Decimal:
-        """The factor on cos and sin."""
-        return Decimal(1)
-
     def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
-        """Return the frequencies, exact to the precision of the decimal context in force."""
+        """Return the frequencies."""
         found, factor = powers(base, check_dim(dim)), exact(self.factor)
         # As the code has it, which rounds the product before it halves it.
         turning = int(float(self.proportion) * dim // 2)

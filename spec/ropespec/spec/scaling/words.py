@@ -9,24 +9,11 @@ from typing import Any, NamedTuple
 
 from ropespec.spec.errors import ArgumentError, ConfigError
 from ropespec.spec.scaling import Scaling
-from ropespec.spec.scaling.bases import DynamicNtk, Linear, NtkAware, PaperDynamicNtk
-from ropespec.spec.scaling.blends import Llama3, NtkByParts, Yarn
-from ropespec.spec.scaling.factors import LongRope, Proportional
 
 __all__ = ["SCHEMES", "WORDS", "Word", "keys", "near", "read", "say"]
 
 SCHEMES: Mapping[str, type[Scaling]] = MappingProxyType(
-    {
-        "linear": Linear,
-        "ntk": NtkAware,
-        "dynamic": DynamicNtk,
-        "paper-dynamic": PaperDynamicNtk,
-        "ntk-by-parts": NtkByParts,
-        "yarn": Yarn,
-        "longrope": LongRope,
-        "llama3": Llama3,
-        "proportional": Proportional,
-    }
+    {scheme.name: scheme for scheme in typing.get_args(Scaling)}
 )
 """Each scheme by its name."""
 
