@@ -8,9 +8,10 @@ import pytest
 
 from ropespec.backends import numpy as numpy_backend
 from ropespec.backends.namespace import phase
-from ropespec.backends.phase import TWO_PI, turns
+from ropespec.backends.phase import turns
 from ropespec.backends.positions import read_positions
 from ropespec.spec.errors import ArgumentTypeError
+from ropespec.spec.scaling.numbers import TWO_PI
 
 PAIRS = [(2, 10000.0), (64, 10000.0), (128, 500000.0), (10, 1.5), (6, 1e30)]
 FAR = [0, 1, 2, 2**10, 2**20, 2**31 - 1, -1, -(2**10), -(2**20), -(2**31 - 1), 2**40 + 3, -(2**63)]

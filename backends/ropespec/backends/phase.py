@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from ropespec.spec.axes import Axes
 from ropespec.spec.convention import Frequencies
 from ropespec.spec.scaling import Scaling
+from ropespec.spec.scaling.numbers import TWO_PI, powers
 
-__all__ = ["TWO_PI", "Steps", "axial_steps", "scaled_steps", "turns"]
-
-TWO_PI = Decimal("6.283185307179586476925286766559005768394338798750211641949889")
-"""2 pi to 60 decimals (OEIS A019692)."""
+__all__ = ["Steps", "axial_steps", "scaled_steps", "turns"]
 
 
 @functools.lru_cache(maxsize=64)
@@ -41,8 +39,7 @@ def turns(dim: int, base: float) -> NDArray[np.uint64]:
         Fractions of a turn per position, in units of 2^-64; not writable.
     """
     with localcontext(Context(prec=60)):
-        step = -Decimal(base).ln() * 2 / dim
-        table = np.array(_units((step * i).exp() for i in range(dim // 2)), dtype=np.uint64)
+        table = np.array(_units(powers(Decimal(base), dim)), dtype=np.uint64)
     table.flags.writeable = False
     return table
 

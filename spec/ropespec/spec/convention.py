@@ -4,11 +4,12 @@ Which components make a pair, how fast each pair rotates and which way round, ho
 rotate and at which end, and which position number each pair follows.
 """
 
-import itertools
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Protocol, Self, TypedDict, Unpack
+
+from ropespec.spec.scaling.numbers import powers
 
 __all__ = ["Convention", "Frequencies", "Keywords", "Pairing", "Scheme"]
 
@@ -67,18 +68,10 @@ class Frequencies:
         return Decimal(1) if self.scheme is None else self.scheme.gain
 
     def theta(self, dim: int) -> tuple[Decimal, ...]:
-        """Return the dim/2 frequencies in the decimal context in force, as a `Scheme` does.
-
-        Unscaled, they are the powers of theta_1, each from the one before. One rounding to p digits
-        costs e = 10^(1-p)/2. The exponent -2 ln(base)/dim has three, and i times it is below 710 in
-        size, so the exponent of theta_i is within 2200 e; `exp` and the product of each of the
-        i < dim/2 steps cost 2 e.
-        """
+        """Return the dim/2 frequencies in the decimal context in force, as a `Scheme` does."""
         if self.scheme is not None:
             return self.scheme.theta(self.base, dim)
-        step = (-2 * Decimal(self.base).ln() / dim).exp()
-        steps = itertools.repeat(step, dim // 2 - 1)
-        return tuple(itertools.accumulate(steps, lambda a, b: a * b, initial=Decimal(1)))
+        return powers(Decimal(self.base), dim)
 
 
 class Keywords(TypedDict, total=False):

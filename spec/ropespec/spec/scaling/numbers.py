@@ -1,7 +1,9 @@
 """Numbers of schemes: what they must be, and as exact decimals."""
 
+import itertools
 import math
 import numbers
+import operator
 from decimal import Decimal
 
 import numpy as np
@@ -74,9 +76,23 @@ def logarithm(value: float) -> Decimal:
 
 
 def powers(base: Decimal | float, dim: int) -> tuple[Decimal, ...]:
-    """base^(-2i/dim), i = 0..dim/2-1 (FREQ-2), for a checked or a changed base."""
+    """base^(-2i/dim), i = 0..dim/2-1 (FREQ-2), in the decimal context in force.
+
+    They are the powers of theta_1, each from the one before. One rounding to p digits costs
+    e = 10^(1-p)/2. The exponent -2 ln(base)/dim has three, and i times it is below 710 in size, so
+    the exponent of theta_i is within 2200 e; `exp` and the product of each of the i < dim/2 steps
+    cost 2 e.
+
+    Parameters
+    ----------
+    base : float or Decimal
+        Above 1; a Decimal is not checked.
+    dim : int
+        Even, at least 2.
+    """
     dim = check_dim(dim)
     if not isinstance(base, Decimal):
         base = exact(check_base(base))
-    step = -base.ln() * 2 / dim
-    return tuple((step * i).exp() for i in range(dim // 2))
+    step = (-2 * base.ln() / dim).exp()
+    steps = itertools.repeat(step, dim // 2 - 1)
+    return tuple(itertools.accumulate(steps, operator.mul, initial=Decimal(1)))
