@@ -10,6 +10,7 @@ import pytest
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.remedy import remedied
+from ropespec.conformance.remedy.remedied import _Tries
 from ropespec.conformance.report.advice import advice
 from ropespec.conformance.results import CheckResult, Diagnosis, Remedy, Status, Verdict
 from ropespec.conformance.runner import Plan, run_check, select
@@ -17,6 +18,14 @@ from ropespec.conformance.trial import Trial
 
 SUBJECTS = Path(__file__).parent / "subjects"
 BASIC = ("ROT-7", "ROT-10", "ROT-17", "ROT-18", "ROT-19")
+
+
+@pytest.fixture(autouse=True)
+def _time_enough(monkeypatch):
+    """What is found is tried here, not how fast the machine is."""
+    module = sys.modules[_Tries.__module__]
+    monkeypatch.setattr(module, "SECONDS", 120.0)
+    monkeypatch.setattr(module, "PATIENCE", 30.0)
 
 
 def checked(name, only=BASIC, *, file="deviating.py", **claims):
@@ -64,6 +73,16 @@ def test_the_claim_that_fits_is_found(name, claims, only):
     assert found.remedy.claims == claims
     assert found.remedy.failures == found.remedy.tried == len(found.failures)
     assert (found.remedy.left, found.remedy.waivers) == (0, ())
+
+
+def test_a_short_patience_is_no_failure(monkeypatch):
+    """What only took longer than the search waits is not tried; it says nothing of the claim."""
+    monkeypatch.setattr(sys.modules[_Tries.__module__], "PATIENCE", 0.5)
+    found = checked("slow_from_sixteen", ("ROT-7", "ROT-19.many"))
+
+    assert found.remedy.claims == {"min_head_dim": 16}
+    assert (found.remedy.left, found.remedy.waivers) == (0, ())
+    assert found.remedy.tried == len(found.failures) - 1
 
 
 def test_claims_are_found_together():

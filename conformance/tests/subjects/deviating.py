@@ -1,5 +1,7 @@
 """Right numbers, and a contract that is not kept in one way or another."""
 
+import time
+
 import numpy as np
 
 PROFILE = {"interleaved": False}
@@ -57,6 +59,13 @@ def from_sixteen(x, positions):
     if x.shape[-1] < 16:
         raise ValueError("head_dim must be at least 16")
     return right(x, positions)
+
+
+def slow_from_sixteen(x, positions):
+    """Raise for narrow heads, and take long for many tokens."""
+    if x.size // x.shape[-1] > 30000:
+        time.sleep(1)
+    return from_sixteen(x, positions)
 
 
 def powers_of_two(x, positions):

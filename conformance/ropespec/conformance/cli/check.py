@@ -153,7 +153,8 @@ def _judge(target: str, request: _Request) -> Verdict:
         # Loaded after the first line is on the screen, and the checks while the subject is.
         from ropespec.conformance.opening import open_subject
 
-        checks = threading.Thread(target=_load_checks)
+        # An interruption in one import may leave another waiting for good: nobody waits for that.
+        checks = threading.Thread(target=_load_checks, daemon=True)
         checks.start()
         try:
             with open_subject(target, request.claims, request.timeout) as session:

@@ -19,6 +19,7 @@ from ropespec.conformance.runner import Plan, run_check
 from ropespec.conformance.subject.session import (
     NotPossible,
     Session,
+    SubjectTimeout,
     TargetUnusable,
 )
 from ropespec.conformance.trial import Effort, Trial
@@ -103,8 +104,12 @@ class _Tries:
                 continue
             if self._late:
                 self.untried.add(name)
-            elif _conforms(self._again(result, self.before, self.profile)):
+                continue
+            again = self._again(result, self.before, self.profile)
+            if _conforms(again):
                 del self.left[name]
+            elif _is_impatient(again, result):
+                self.untried.add(name)
 
     def _claim(self, verdict: Verdict) -> None:
         """Claim what the diagnosis says, what is found by asking, and what can be left out."""
@@ -113,7 +118,8 @@ class _Tries:
         for ask in (head_dims, most_tokens):
             self.until = self.end
             if self.left and not self._late:
-                self.take(ask(self._trial(self.profile)))
+                with suppress(SubjectTimeout):  # where it is only slow, others may still fit
+                    self.take(ask(self._trial(self.profile)))
         if sum(_is_plain(one, self.profile) for one in self.left.values()) > FEW:
             return  # its numbers are wrong, and no claim is about that
         for name in LEAVE_OUT:
@@ -218,6 +224,12 @@ def _one_of_each(failures: Mapping[str, CheckResult]) -> list[str]:
 
 def _conforms(result: CheckResult | None) -> bool:
     return result is not None and result.status.conforms
+
+
+def _is_impatient(again: CheckResult | None, first: CheckResult) -> bool:
+    """Whether nothing but `PATIENCE` ended it: the checks wait longer."""
+    timeout = Status.TIMEOUT
+    return again is not None and again.status is timeout and first.status is not timeout
 
 
 def _of_remedy(remedy: Remedy, failures: Iterable[CheckResult]) -> list[Diagnosis]:
