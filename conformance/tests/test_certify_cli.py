@@ -80,8 +80,9 @@ def wait_for_lines(file, count):
 
 
 def test_a_range_is_proved(slow, tmp_path):
-    """A right subject is proved on workers, and the certificate is valid and says so."""
+    """A right subject is proved on workers; the certificate is valid, and no setting is left."""
     file = tmp_path / "certificate.json"
+    before = dict(os.environ)
     words = ("--positions", "0:100", "--workers", "1", "--json", str(file))
     done = invoke(f"{slow}:apply", *words)
     assert done.return_value == CONFORMS, done.exception
@@ -92,6 +93,7 @@ def test_a_range_is_proved(slow, tmp_path):
     VALIDATOR.validate(certificate)
     assert certificate["holds"]
     assert [one["components"] for one in certificate["settings"]] == [1600]
+    assert dict(os.environ) == before
     assert not file.with_name("certificate.json.progress").exists()
 
 

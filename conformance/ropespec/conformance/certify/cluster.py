@@ -70,16 +70,17 @@ def connected(workers: Workers) -> Iterator["Client"]:
     except ImportError:
         raise SchedulerUnusable(_ABSENT) from None
     if workers.scheduler is None:
-        with _uninterrupted():
-            own = LocalCluster(
-                n_workers=workers.count or _cores(),
-                threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",
-                memory_limit=0,
-                silence_logs=logging.CRITICAL,
-            )
-        with own, Client(own) as client:
-            yield client
+        with _environment_kept():
+            with _uninterrupted():
+                own = LocalCluster(
+                    n_workers=workers.count or _cores(),
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+            with own, Client(own) as client:
+                yield client
         return
     try:
         client = Client(workers.scheduler, timeout=CONNECT)
@@ -91,6 +92,18 @@ def connected(workers: Workers) -> Iterator["Client"]:
         if not client.scheduler_info()["workers"]:
             raise SchedulerUnusable(f"--scheduler: {workers.scheduler} has no workers")
         yield client
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Take back what Dask sets here for its workers: one thread for every later process as well."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 @contextmanager

@@ -1,45 +1,23 @@
 """All mistakes that have a name, from the modules where they stand."""
 
-from ropespec.conformance.mistakes import (
-    blocks,
-    conduct,
-    dynamic,
-    frequency,
-    functions,
-    memory,
-    pairing,
-    paths,
-    place,
-    product,
-    rounding,
-    scaled,
-    sources,
-    stored,
-    table,
-    turning,
-)
+import importlib
+import pkgutil
+from pathlib import Path
+
 from ropespec.conformance.mistakes.entry import Entry
 
 __all__ = ["CATALOGUE", "ROOMS", "UNLISTED", "Entry"]
 
-ROOMS = (
-    blocks,
-    conduct,
-    dynamic,
-    frequency,
-    functions,
-    memory,
-    pairing,
-    paths,
-    place,
-    product,
-    rounding,
-    scaled,
-    sources,
-    stored,
-    table,
-    turning,
+_ROOM = Path(__file__).parent
+_MODULES = (
+    importlib.import_module(f"{__name__.rpartition('.')[0]}.{found.name}")
+    for found in pkgutil.iter_modules([str(_ROOM)])
+    if found.name != Path(__file__).stem
 )
+
+ROOMS = tuple(module for module in _MODULES if hasattr(module, "MISTAKES"))
+"""The modules of this folder that tell mistakes."""
+
 _ALL = tuple(entry for room in ROOMS for entry in room.MISTAKES)
 
 CATALOGUE = {entry.id: entry for entry in _ALL if entry.id}
