@@ -1,8 +1,12 @@
 """Positions to verify the oracle at, and theta_i to a hundred digits, from mpmath."""
 
+from decimal import Decimal
+
 import mpmath  # type: ignore[import-untyped]  # publishes no types
 import numpy as np
 from numpy.typing import NDArray
+
+from ropespec.conformance.vectors import exact
 
 __all__ = ["DIGITS", "next_to_quarter_turns", "positions", "theta"]
 
@@ -33,10 +37,7 @@ def theta(dim: int, base: float, index: int) -> mpmath.mpf:
 
 
 def next_to_quarter_turns(dim: int, base: float, index: int) -> list[int]:
-    """Positions m below 2^63 with m theta_i next to a multiple of pi/2.
-
-    These are the denominators m of the convergents n/m of the continued fraction of 2 theta_i / pi,
-    n > 0: no smaller m comes closer to a multiple of pi/2 other than 0.
+    """Positions m below 2^63 with m theta_i next to a multiple of pi/2, as for the vectors.
 
     Parameters
     ----------
@@ -53,21 +54,8 @@ def next_to_quarter_turns(dim: int, base: float, index: int) -> list[int]:
         In rising order; empty if theta_i is too small.
     """
     with mpmath.workdps(DIGITS):
-        ratio = 2 * theta(dim, base, index) / mpmath.pi
-        numerator, denominator = int(mpmath.floor(mpmath.ldexp(ratio, 300))), 2**300
-    found = []
-    n, n_before = 1, 0
-    m, m_before = 0, 1
-    while denominator:
-        quotient, remainder = divmod(numerator, denominator)
-        n, n_before = quotient * n + n_before, n
-        m, m_before = quotient * m + m_before, m
-        if m >= _LIMIT:
-            break
-        if n > 0:
-            found.append(m)
-        numerator, denominator = denominator, remainder
-    return found
+        told = mpmath.nstr(theta(dim, base, index), DIGITS)
+    return exact.next_to_quarter_turns(Decimal(told), _LIMIT)
 
 
 def positions(rng: np.random.Generator, count: int, hard: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from ropespec.conformance.cli.interruption import repeated
 from ropespec.conformance.cli.output import forgive_streams, silence
 from ropespec.conformance.cli.spec import spec_command
 from ropespec.conformance.cli.status import CONFORMS, INTERRUPTED, Unusable
+from ropespec.conformance.cli.vectors import vectors_command
 from ropespec.conformance.cli.zoo import zoo_command
 from ropespec.conformance.report.document import version
 from ropespec.conformance.report.screen import shown
@@ -72,6 +73,7 @@ def command(context: click.Context) -> None:
     ropespec certify my_rope.py:apply --half   is every position right?
     ropespec spec                              the chapters and clauses
     ropespec spec ROT-6                        one clause, with formula and sources
+    ropespec vectors -o DIR                    the same as data, for other languages
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -82,6 +84,7 @@ command.add_command(identify_command)
 command.add_command(compare_command)
 command.add_command(certify_command)
 command.add_command(spec_command)
+command.add_command(vectors_command)
 command.add_command(zoo_command)
 
 

@@ -24,23 +24,31 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.frameworks import FRAMEWORKS
 from ropespec.conformance.judge.oracle import ORACLE_ERROR
-from ropespec.conformance.judge.precision import UNIT_ROUNDOFF, Precision, arithmetic_dtype
+from ropespec.conformance.judge.precision import (
+    SMALLEST,
+    UNIT_ROUNDOFF,
+    Precision,
+    arithmetic_dtype,
+)
 from ropespec.conformance.judge.scaled import roundings
 from ropespec.spec.convention import Frequencies
 
-__all__ = ["Budget", "Machine", "Pairs", "angle_error", "budget", "rounding", "table_error"]
+__all__ = [
+    "SMALLEST",
+    "Budget",
+    "Machine",
+    "Pairs",
+    "angle_error",
+    "budget",
+    "rounding",
+    "table_error",
+]
 
 Float = NDArray[np.float64]
 
 _U64 = UNIT_ROUNDOFF["float64"]
 _PLAIN = Frequencies()
 _U32 = UNIT_ROUNDOFF["float32"]
-_SMALLEST = {
-    "float64": 2.0**-1074,
-    "float32": 2.0**-149,
-    "float16": 2.0**-24,
-    "bfloat16": 2.0**-133,
-}
 _NORMAL = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-14, "bfloat16": 2.0**-126}
 
 
@@ -313,10 +321,8 @@ def table_error(
 
 
 def _floor(dtype: str, arithmetic: str, machine: Machine) -> float:
-    smallest = _NORMAL if machine.flushes else _SMALLEST
-    compute = (
-        smallest[arithmetic] if arithmetic in ("float32", "float64") else _SMALLEST[arithmetic]
-    )
-    out = smallest[dtype] if dtype != "float16" else _SMALLEST[dtype]
+    smallest = _NORMAL if machine.flushes else SMALLEST
+    compute = smallest[arithmetic] if arithmetic in ("float32", "float64") else SMALLEST[arithmetic]
+    out = smallest[dtype] if dtype != "float16" else SMALLEST[dtype]
     # A flushed operand, product and result each lose up to the smallest normal number.
     return (4.0 if machine.flushes else 1.5) * compute + (1.0 if machine.flushes else 0.5) * out

@@ -10,6 +10,7 @@ __all__ = [
     "DEFECTS",
     "EXPLICIT_TABLES",
     "PRECISIONS",
+    "SMALLEST",
     "STAGES",
     "UNIT_ROUNDOFF",
     "Precision",
@@ -27,6 +28,14 @@ UNIT_ROUNDOFF = {
     "bfloat16": 2.0**-8,
 }
 """Largest relative error of rounding to a dtype: 2^-p for p significant bits."""
+
+SMALLEST = {
+    "float64": 2.0**-1074,
+    "float32": 2.0**-149,
+    "float16": 2.0**-24,
+    "bfloat16": 2.0**-133,
+}
+"""The smallest number of a dtype above 0."""
 
 
 @dataclass(frozen=True, slots=True)

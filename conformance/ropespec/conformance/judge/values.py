@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge import angles
+from ropespec.conformance.judge.precision import SMALLEST
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of, rest_of
 from ropespec.spec.convention import Convention
 
@@ -24,12 +25,6 @@ _LARGEST = {
     "float32": 2.0**127 * (2 - 2.0**-23),
     "float16": 65504.0,
     "bfloat16": 2.0**127 * (2 - 2.0**-7),
-}
-_SMALLEST = {
-    "float64": 2.0**-1074,
-    "float32": 2.0**-149,
-    "float16": 2.0**-24,
-    "bfloat16": 2.0**-133,
 }
 _SCALINGS = 2.0 ** (np.arange(24) / 24)
 
@@ -150,7 +145,7 @@ def make_values(
             most /= max(float(by.frequencies.gain), 1.0)
             x = np.copysign(most * rng.uniform(0.5, 1.0, shape), x)
         case "special":
-            few = (np.inf, np.nan, -np.inf, -0.0, _LARGEST[dtype], _SMALLEST[dtype], 0.0)
+            few = (np.inf, np.nan, -np.inf, -0.0, _LARGEST[dtype], SMALLEST[dtype], 0.0)
             tail = np.array(few)
             rest = x[..., by.places(shape[-1])[2]]
             rest[...] = np.resize(tail, rest.shape)
