@@ -186,7 +186,8 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, name):
 
 def test_what_is_not_installed_is_said(tmp_path, monkeypatch):
     """Without the extra the command names it."""
-    monkeypatch.delitem(sys.modules, "ropespec.conformance.vectors.release")
+    for name in ("vectors.release", "foreign.container"):
+        monkeypatch.delitem(sys.modules, f"ropespec.conformance.{name}")
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
     done = CliRunner().invoke(command, ["vectors", "-o", str(tmp_path)])
     assert done.exit_code == UNUSABLE

@@ -3,6 +3,7 @@
 A function with another signature is no wrong rotation, and nothing that it does shows one.
 """
 
+import shlex
 from collections.abc import Iterator
 
 import numpy as np
@@ -153,7 +154,8 @@ class _FirstCall:
         """Say which claims might be missing."""
         profile = self.profile
         order = "(batch, sequence, heads, head_dim)"
-        tries = f"`ropespec identify {self.session.target} --try-axes` finds the order"
+        target = shlex.quote(self.session.target)
+        tries = f"`ropespec identify {target} --try-axes` finds the order"
         told = {"--axes": f"if x is not {order}; {tries}"}
         if not profile.shared_positions and profile.axes != "shd":
             told["--shared-positions"] = "if positions are one vector (sequence,)"

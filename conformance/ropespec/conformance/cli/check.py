@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from ropespec.conformance.cli.foreign import foreign_options
 from ropespec.conformance.cli.given import given, given_options
 from ropespec.conformance.cli.options import (
     deadline_option,
@@ -59,6 +60,7 @@ class _Request:
 @click.argument("target", required=False)
 @profile_options
 @given_options
+@foreign_options
 @click.option("--full", is_flag=True, help="Ten times as many cases.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Draw other cases."
@@ -91,6 +93,8 @@ def check_command(  # one parameter per option that is no claim
     TARGET is BACKENDS (the built-in backends), package.module:attribute or
     path/to/file.py:attribute: a function f(x, positions) that returns x rotated, or a module or
     an object that offers more of the API. Without TARGET every built-in backend is checked.
+    Programs and libraries in other languages are named by --command and --c-abi; other commands
+    take them as command:PROGRAM and c-abi:LIBRARY:SIGNATURE.
 
     x has shape (batch, sequence, heads, head_dim) in the order of --axes; positions has shape
     (batch, sequence). What is not said here is taken from the file of --profile, then from a
@@ -100,6 +104,8 @@ def check_command(  # one parameter per option that is no claim
     ropespec check my_rope.py:apply --half
     ropespec check my_kernels.rope:apply --interleaved --array torch --axes bhsd --dtype bfloat16
     ropespec check my_rope.py:apply --half --only ROT-7 --json verdict.json
+    ropespec check --command './my_rope --fast' --half
+    ropespec check librope.so --c-abi 'rope(float* x, const int* pos, int b, int s, int h, int d)'
 
     Exit status: 0 conforms, 1 does not, or a waiver is not needed, 2 the call or the target is
     unusable, or nothing can be checked of it, 3 the file of --json could not be written, 4 nothing

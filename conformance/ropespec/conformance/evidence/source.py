@@ -15,6 +15,7 @@ from ropespec.conformance.evidence.viewed import viewed
 from ropespec.conformance.frameworks import ARRAYS, BUILTIN
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.schemes import Value
+from ropespec.conformance.subject.target import FOREIGN
 
 __all__ = ["ORDERS", "Argument", "argument", "imports", "passed", "subject_source"]
 
@@ -34,7 +35,8 @@ Argument = tuple[list[str], str]
 def imports(target: str, profile: Profile, arrays: Collection[Any]) -> list[str]:
     """Write the imports of a script that hands these arrays to a subject."""
     held = [array for array in arrays if isinstance(array, np.ndarray)]
-    lines = [] if target in BUILTIN else [f"import {'runpy, ' if _by_path(target) else ''}sys"]
+    ours = target in BUILTIN or target.startswith(FOREIGN)
+    lines = [] if ours else [f"import {'runpy, ' if _by_path(target) else ''}sys"]
     half = any(map(holds_bfloat16, held))
     wide = any(one.dtype.name in ("float64", "complex128") for one in held)
     more = profile.framework.imports(half=half, wide=wide, device=profile.device)
@@ -52,6 +54,9 @@ def subject_source(target: str, function: str) -> list[str]:
     """Write the lines that find a function of a subject and give it its name."""
     if target in BUILTIN:
         return [f"from ropespec.backends.{target} import {function}"]
+    if target.startswith(FOREIGN):
+        foreign = "from ropespec.conformance.foreign import opened"
+        return [foreign, f"{function} = opened({target!r})"]
     place, attribute = _parts(target)
     first, _, rest = attribute.partition(".")
     tail = f".{rest}" if rest else ""
@@ -81,7 +86,7 @@ def _parts(target: str) -> tuple[str, str]:
 
 def _by_path(target: str) -> bool:
     """Whether a target is a file whose name is that of another module, or of none."""
-    if target in BUILTIN:
+    if target in BUILTIN or target.startswith(FOREIGN):
         return False
     path = Path(_parts(target)[0])
     known = {*sys.stdlib_module_names, *ARRAYS, "ropespec"}

@@ -185,6 +185,7 @@ def _defect(kind: str, position: Float, a: Float) -> Float:
     raise ValueError(f"kind must be the angle of a precision class; got {kind!r}")
 
 
+@np.errstate(invalid="ignore")  # of what is infinite nothing is bounded
 def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> Budget:
     """Bound the error of every element of a rotation.
 

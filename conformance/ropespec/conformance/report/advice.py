@@ -46,7 +46,7 @@ def command(verb: str, target: str, profile: Mapping[str, Any]) -> str:
     usual = _usual(target, profile)
     layouts = list(profile.get("layouts", ()))
     words = [_LAYOUTS[bool(one)] for one in layouts if layouts != usual["layouts"]]
-    return " ".join([f"ropespec {verb} {target}", *words, *as_options(profile, usual)])
+    return " ".join([f"ropespec {verb} {shlex.quote(target)}", *words, *as_options(profile, usual)])
 
 
 def _usual(target: str, profile: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,12 +79,14 @@ def advice(verdict: Verdict, first: CheckResult) -> list[tuple[str, str]]:
     first : CheckResult
         The failure that is shown.
     """
-    target = verdict.subject
+    target = shlex.quote(verdict.subject)
     lines = [] if verdict.remedy is None else list(_remedies(verdict, verdict.remedy))
     if not lines and "apply_rotary" not in first.message and _is_unnamed(verdict):
-        lines.append(("find out which convention it follows", f"ropespec identify {target}"))
+        lines.append(
+            ("find out which convention it follows", f"ropespec identify {shlex.quote(target)}")
+        )
     lines.append((f"read what {first.clause} asks for", f"ropespec spec {first.clause}"))
-    whole = command("check", target, verdict.profile)
+    whole = command("check", verdict.subject, verdict.profile)
     lines.append(("see this failure whole", f"{whole} --only {first.id} --verbose"))
     return lines
 

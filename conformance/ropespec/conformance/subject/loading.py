@@ -80,6 +80,8 @@ def find(target: Target) -> Found:
     TargetUnusable
         If it cannot be imported, has no such attribute, or offers nothing.
     """
+    if target.is_foreign:
+        return _foreign(target)
     module, root = _import(target)
     holders: list[object] = [module]
     for name in target.attribute.split(".") if target.attribute else ():
@@ -103,6 +105,21 @@ def find(target: Target) -> Found:
         binding = binding_of(rotation, _KNOWN, callee)
         functions[_ROTATION] = binding.bound(rotation)
     return Found(functions, keywords, _profile(holders, target), root, binding)
+
+
+def _foreign(target: Target) -> Found:
+    from ropespec.conformance.foreign import ProgramError, opened  # noqa: PLC0415  # an extra
+
+    try:
+        function = opened(target.text)
+    except ModuleNotFoundError as missing:
+        must = "is not installed: pip install 'ropespec[programs]'"
+        raise TargetUnusable(f"{target.text} is asked by {missing.name}, which {must}") from missing
+    except (ProgramError, ValueError, OSError) as problem:
+        raise TargetUnusable(f"{target.text}: {problem}") from problem
+    binding = binding_of(function, _KNOWN, _ROTATION)
+    profile = _profile([function], target)
+    return Found({_ROTATION: function}, {_ROTATION: [*function.keywords]}, profile, "", binding)
 
 
 def _offers(found: object, name: str) -> bool:

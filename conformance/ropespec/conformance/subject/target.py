@@ -9,7 +9,10 @@ from pathlib import Path
 from ropespec.conformance.frameworks import ARRAYS, BUILTIN
 from ropespec.conformance.subject.errors import TargetUnusable
 
-__all__ = ["Target", "current_folder", "did_you_mean", "parse"]
+__all__ = ["FOREIGN", "Target", "current_folder", "did_you_mean", "parse"]
+
+FOREIGN = ("command:", "c-abi:")
+"""What the targets begin with that are not Python: see `ropespec.conformance.foreign`."""
 
 _FORMS = f"a target is {', '.join(BUILTIN)}, package.module:attribute or path/to/file.py:attribute"
 
@@ -36,6 +39,11 @@ class Target:
     attribute: str
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether it is a program or a library."""
+        return self.text.startswith(FOREIGN)
+
+    @property
     def is_builtin(self) -> bool:
         """Whether it is a backend of this project."""
         return self.text in BUILTIN
@@ -53,7 +61,7 @@ def parse(text: str, folder: Path) -> Target:
     ----------
     text : str
         One of `BUILTIN`, `package.module:attribute` or `path/to/file.py:attribute`. The attribute
-        may be dotted, or missing for the module itself.
+        may be dotted, or missing for the module itself. Or what begins with one of `FOREIGN`.
     folder : Path
         What relative paths start from.
 
@@ -66,6 +74,8 @@ def parse(text: str, folder: Path) -> Target:
         raise TargetUnusable(f"there is no backend in {text} here; {_FORMS}")
     if text in BUILTIN:
         return Target(text, f"ropespec.backends.{text}", "", "")
+    if text.startswith(FOREIGN):
+        return _foreign(text)
     place, colon, attribute = text.rpartition(":")
     if not colon or text.endswith(".py"):
         place, colon, attribute = text, "", ""
@@ -79,6 +89,15 @@ def parse(text: str, folder: Path) -> Target:
     if not _is_dotted(place):
         raise TargetUnusable(f"{text!r} is neither a module nor a Python file; {_FORMS}")
     return Target(text, place, "", attribute)
+
+
+def _foreign(text: str) -> Target:
+    kind, _, words = text.partition(":")
+    if not words.strip():
+        raise TargetUnusable(f"{text!r} names nothing: {kind}: is followed by what is to be called")
+    if kind == "c-abi" and ":" not in words:
+        raise TargetUnusable(f"{text!r} needs a signature: c-abi:LIBRARY:rope(float* y, ...)")
+    return Target(text, "", "", "")
 
 
 def current_folder() -> Path:

@@ -10,9 +10,7 @@ from decimal import Decimal
 from importlib import resources
 from typing import Any, NamedTuple
 
-import numpy as np
-from safetensors.numpy import save
-
+from ropespec.conformance.foreign.container import packed
 from ropespec.conformance.vectors.chosen import DTYPES, RELEASE, VECTORS, Vector
 from ropespec.conformance.vectors.exact import thetas
 from ropespec.conformance.vectors.tensors import Arrays, classes, tensors
@@ -99,4 +97,4 @@ def _digits(number: Decimal) -> str:
 def _contained(arrays: Arrays, vector: Vector, dtype: str) -> bytes:
     # More than one word would come in an order that changes from one process to the next.
     told = {"ropespec": json.dumps(_said(vector, dtype))}
-    return save({name: np.ascontiguousarray(one) for name, one in arrays.items()}, told)
+    return packed(arrays, told)
