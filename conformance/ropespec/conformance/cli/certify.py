@@ -11,6 +11,7 @@ from ropespec.conformance.cli.options import (
     claims_of,
     naming_backends,
     profile_options,
+    python_option,
     require_target,
     timeout_option,
 )
@@ -72,6 +73,7 @@ def _range(_: click.Context, parameter: click.Parameter, text: str) -> tuple[int
     metavar="FILE",
     help="Write the certificate there; what is done is kept in FILE.progress until then.",
 )
+@python_option
 @timeout_option
 @naming_backends
 def certify_command(

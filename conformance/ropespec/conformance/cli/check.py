@@ -17,6 +17,7 @@ from ropespec.conformance.cli.options import (
     deadline_option,
     naming_backends,
     profile_options,
+    python_option,
     require_target,
     timeout_option,
 )
@@ -73,6 +74,7 @@ class _Request:
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write the whole verdict there.")
 @click.option("--verbose", is_flag=True, help="Print every clause, and every failure in full.")
+@python_option
 @timeout_option
 @deadline_option
 @naming_backends

@@ -11,6 +11,7 @@ from ropespec.conformance.builtin import BUILTIN
 from ropespec.conformance.cli.options import (
     claims_of,
     profile_options,
+    python_option,
     require_target,
     timeout_option,
     try_axes_option,
@@ -61,6 +62,7 @@ def _memo(function: Any) -> list[click.Parameter]:  # noqa: ANN401  # click keep
 )
 @try_axes_option
 @click.option("--json", "json_file", metavar="FILE", help="Write everything that was found there.")
+@python_option
 @timeout_option
 def compare_command(  # the options are in the help of each
     *,

@@ -9,6 +9,7 @@ from rich.console import Console
 from ropespec.conformance.cli.options import (
     claims_of,
     profile_options,
+    python_option,
     require_target,
     timeout_option,
     try_axes_option,
@@ -30,6 +31,7 @@ __all__ = ["identify_command"]
 @profile_options
 @try_axes_option
 @click.option("--json", "json_file", metavar="FILE", help="Write what was found there.")
+@python_option
 @timeout_option
 def identify_command(
     *,

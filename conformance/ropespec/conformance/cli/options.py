@@ -1,7 +1,11 @@
 """What the commands take: a target, and the options that say what a subject claims."""
 
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -12,6 +16,7 @@ from ropespec.conformance.cli.status import Unusable
 from ropespec.conformance.frameworks import BUILTIN
 from ropespec.conformance.profile import CLAIMS
 from ropespec.conformance.scaled import OPTIONS
+from ropespec.conformance.subject.environment import PYTHON
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.target import Target, current_folder, parse
 from ropespec.spec.scaling import words
@@ -21,6 +26,7 @@ __all__ = [
     "deadline_option",
     "naming_backends",
     "profile_options",
+    "python_option",
     "require_target",
     "timeout_option",
     "try_axes_option",
@@ -112,6 +118,25 @@ def _seconds(_: click.Context, parameter: click.Parameter, value: float | None) 
     return value
 
 
+def _interpreter(_: click.Context, parameter: click.Parameter, path: str | None) -> None:
+    """Have subjects live there, after it has said that it is of the version of this one."""
+    if path is None:
+        return
+    ask = "import sys; print(*sys.version_info[:2], sep='.')"
+    try:
+        found = subprocess.run(  # noqa: S603  # whoever types the command names it
+            [path, "-c", ask], capture_output=True, text=True, check=False
+        )
+    except OSError as problem:
+        told = f"{path} cannot be run: {problem.strerror}"
+        raise click.BadParameter(told, param=parameter) from None
+    own = ".".join(map(str, sys.version_info[:2]))
+    if found.stdout.strip() != own:
+        told = found.stdout.strip()[:20] or "something else"
+        raise click.BadParameter(f"must be Python {own}; {path} is {told}", param=parameter)
+    os.environ[PYTHON] = str(Path(path).absolute()) if os.sep in path else path
+
+
 timeout_option = click.option(
     "--timeout",
     type=float,
@@ -122,6 +147,15 @@ timeout_option = click.option(
     help="Seconds for one call of an implementation; twice that, and at least 10, for its import.",
 )
 """The deadline of a command that calls implementations; see `opening.open_subject`."""
+
+python_option = click.option(
+    "--python",
+    metavar="PATH",
+    expose_value=False,
+    callback=_interpreter,
+    help="Run implementations in this interpreter, which has their framework.",
+)
+"""In which interpreter subjects live: one of the same version."""
 
 deadline_option = click.option(
     "--deadline",

@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -15,6 +14,7 @@ from typing import IO
 
 from ropespec.conformance.draft import Draft
 from ropespec.conformance.results import CheckResult, Counterexample, Verdict
+from ropespec.conformance.subject.environment import interpreter
 
 __all__ = ["EACH", "WHOLE", "Proof", "proved"]
 
@@ -154,8 +154,8 @@ def run(
     TimeoutExpired
         If it takes longer; whatever it had started in its process group is ended.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-"],
+    process = subprocess.Popen(  # noqa: S603  # that of the subject, which is to be tried
+        [interpreter(), "-"],
         cwd=folder,
         env=_environment(os.environ),
         stdin=subprocess.PIPE,

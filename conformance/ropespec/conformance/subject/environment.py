@@ -1,8 +1,17 @@
-"""The environment variables of a worker."""
+"""In which interpreter a subject lives, and with which environment variables."""
 
 import os
+import sys
 
-__all__ = ["environment"]
+__all__ = ["PYTHON", "environment", "interpreter"]
+
+PYTHON = "ROPESPEC_PYTHON"
+"""The variable that names the interpreter of subjects; unset for the one that asks."""
+
+
+def interpreter() -> str:
+    """Return the interpreter of subjects: `PYTHON`, or the one of this process."""
+    return os.environ.get(PYTHON) or sys.executable
 
 
 def environment() -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ropespec.conformance.subject.ending import Ending
+from ropespec.conformance.subject.environment import interpreter
 from ropespec.conformance.subject.errors import (
     SubjectCrashed,
     SubjectError,
@@ -30,11 +31,11 @@ __all__ = ["WorkerProcess", "require_seconds"]
 
 Answer = TypeVar("Answer")
 
+_MAIN = "from ropespec.conformance.subject.worker import main; main()"
 # The worker finds what its parent finds, before the folder of the user is searched.
-_START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
-    "from ropespec.conformance.subject.worker import main; main()"
-)
+_START = f"import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); {_MAIN}"
+# Another interpreter finds what is its own, and only then what its parent finds.
+_START_ELSEWHERE = f"import json, sys; sys.path += json.loads(sys.argv.pop(1)); {_MAIN}"
 _OURS = str(Path(__file__).parent)
 _NOISE = re.compile(r"^(Extension modules: |  File \"<string>\", line 1 in <module>$|\s*$)")
 
@@ -58,8 +59,10 @@ class WorkerProcess:
     """
 
     def __init__(self, folder: Path, memory_limit: int | None = None) -> None:
-        paths = [item for item in sys.path if item]
-        command = [sys.executable, "-P", "-c", _START, json.dumps(paths)]
+        paths = json.dumps([item for item in sys.path if item])
+        python = interpreter()
+        start = _START if python == sys.executable else _START_ELSEWHERE
+        command = [python, "-P", "-c", start, paths]
         self._hold = (
             KeptWorker(folder, command, memory_limit or 0)
             if can_keep()
