@@ -204,7 +204,7 @@ def test_the_gradient_of_a_wrong_function_is_no_second_mistake():
 
 
 @pytest.mark.parametrize("status", [Status.FAIL, Status.ERROR])
-@pytest.mark.parametrize("id_", ["ROT-19.refilled", "ROT-20.unwritten"])
+@pytest.mark.parametrize("id_", ["ROT-19.refilled", "ROT-17.arguments"])
 def test_what_is_not_seen_again_is_no_property(id_, status, diagnosed):
     """That a check failed, or that something was raised, is no name."""
     profile = Profile.from_mapping({"interleaved": False})

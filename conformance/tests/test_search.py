@@ -36,7 +36,7 @@ NOBODY = SimpleNamespace(
 )
 
 
-def planted(judge, *, general=False):
+def planted(judge, *, general=False, share=1.0):
     """Make a check of a judge."""
     return Check(
         "ROT-6.planted",
@@ -47,7 +47,7 @@ def planted(judge, *, general=False):
         Space(),
         judge,
         lambda _: None,
-        1.0,
+        share,
         None,
         general,
         every_dtype=False,
@@ -112,6 +112,19 @@ def test_a_search_to_the_end_finds_the_smallest_and_says_so():
     assert next(iter(smallest(result.counterexample))).startswith("smallest case: ")
     assert tried.effort.seconds > 0
     assert tried.effort.consequences == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_check_chooses_by_the_seed_of_a_case_it_chooses_in_turn(seed):
+    """No item of a list is left out with any seed, and a smaller case is of the same item."""
+
+    def of_the_fifth_kind(_, case):
+        return broken("wrong") if case.seed % 6 == 5 else held()
+
+    result = run_check(planted(of_the_fifth_kind, share=0.25), trial(), Plan(seed=seed))
+
+    assert result.counterexample.case["seed"] % 6 == 5
+    assert elements(result.counterexample.case) == 2
 
 
 def test_checks_share_the_time_for_smaller_cases(monkeypatch):

@@ -1,5 +1,6 @@
 """How cases are drawn: the strategies of Hypothesis, apart from the values that they draw."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -38,7 +39,7 @@ def cases(
     limit = min(profile.max_position, space.max_position or profile.max_position)
     dtypes = [one for one in profile.dtypes if space.dtypes is None or one in space.dtypes]
     layouts = [one for one in profile.layouts if space.layouts is None or one in space.layouts]
-    parts: st.SearchStrategy[int | None] = st.just(None)
+    parts: _Choice = (None,)
     compiles = profile.framework.compiles
     if "rotary_dim" in keywords and space.partial:
         parts = st.sampled_from((0, 2)) if compiles else st.integers(0, 3)
@@ -52,41 +53,58 @@ def cases(
         other_shapes=_shapes(profile, space, whole_pool=False, largest=True),
         parts=parts,
         starts=_starts(max(limit - _LONGEST, 0)),
-        kinds=st.sampled_from(_patterns(profile, space)),
-        layouts=st.sampled_from(layouts),
-        bases=st.sampled_from(_bases(profile, keywords, often=space.usual_base)),
+        kinds=_one_of(_patterns(profile, space)),
+        layouts=_one_of(layouts),
+        bases=_one_of(_bases(profile, keywords, often=space.usual_base)),
         dtypes=st.sampled_from(dtypes),
-        values=st.sampled_from(_values(profile, space)),
-        strided=st.booleans() if space.strided and profile.strided else st.just(value=False),
+        values=_one_of(_values(profile, space)),
+        strided=st.booleans() if space.strided and profile.strided else (False,),
         seeds=st.integers(0, 99),
     )
 
 
+_Choice = st.SearchStrategy[Any] | tuple[Any]
+"""A strategy, or the one value that there is, which takes no time to draw."""
+
+
 @st.composite
-def _drawn(draw: st.DrawFn, /, profile: Profile, limit: int, **of: st.SearchStrategy[Any]) -> Case:
-    dtype = draw(of["dtypes"])
-    first = dtype == profile.dtypes[0]
-    batch, seq, heads, head_dim = draw(of["shapes" if first else "other_shapes"])
-    part = draw(of["parts"])
+def _drawn(
+    draw: st.DrawFn,
+    /,
+    profile: Profile,
+    limit: int,
+    dtypes: st.SearchStrategy[str],
+    shapes: st.SearchStrategy[tuple[int, int, int, int]],
+    other_shapes: st.SearchStrategy[tuple[int, int, int, int]],
+    **of: _Choice,
+) -> Case:
+    dtype = draw(dtypes)
+    batch, seq, heads, head_dim = draw(shapes if dtype == profile.dtypes[0] else other_shapes)
+    one = {name: what[0] if isinstance(what, tuple) else draw(what) for name, what in of.items()}
     some = _parts(head_dim)
     by, scheme = profile.convention, profile.scaling
     if scheme is not None:
-        some = [one for one in some if has_frequencies(scheme, one)] or [by.dim(head_dim)]
+        some = [dim for dim in some if has_frequencies(scheme, dim)] or [by.dim(head_dim)]
+    part = one["parts"]
     by = by if part is None else by.stating(rotary_dim=some[part % len(some)])
     return Case(
         batch=batch,
         seq=seq,
         heads=heads,
         head_dim=head_dim,
-        start=draw(of["starts"]),
-        positions=draw(of["kinds"]),
-        convention=by.stating(interleaved=draw(of["layouts"]), base=draw(of["bases"])),
+        start=one["starts"],
+        positions=one["kinds"],
+        convention=by.stating(interleaved=one["layouts"], base=one["bases"]),
         dtype=dtype,
         limit=limit,
-        values=draw(of["values"]),
-        strided=draw(of["strided"]),
-        seed=draw(of["seeds"]),
+        values=one["values"],
+        strided=one["strided"],
+        seed=one["seeds"],
     )
+
+
+def _one_of(values: Sequence[Any]) -> _Choice:
+    return st.sampled_from(values) if len(values) > 1 else (values[0],)
 
 
 def _shapes(

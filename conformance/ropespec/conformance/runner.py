@@ -301,7 +301,7 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
         claimed = replace(claimed, dtypes=claimed.dtypes[:1])
     drawn = cases(claimed, keywords, item.space, whole_pool=plan.full or rotates)
     began, spent = time.perf_counter(), trial.session.spent
-    before = spent.on_cases
+    before, search.first = spent.on_cases, plan.seed * examples
     search.run(drawn, body, zlib.crc32(item.id.encode()) ^ plan.seed, examples)
     spent.drawing += time.perf_counter() - began - (spent.on_cases - before)
     return _conclude(item, trial, search)

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.strategies import SearchStrategy
@@ -96,6 +96,8 @@ class Search:
         Whether fewer cases were drawn than asked for.
     smallest : bool
         Whether smaller cases than the one that failed were looked for to the end.
+    first : int
+        The number of the first case that is drawn.
     """
 
     effort: Effort = field(default_factory=Effort)
@@ -107,6 +109,8 @@ class Search:
     worst: float | None = None
     cut: bool = False
     smallest: bool = True
+    first: int = 0
+    _numbers: dict[Case, int] = field(default_factory=dict)
     _began: float = field(default_factory=time.perf_counter)
     _failed_at: float = 0.0
 
@@ -137,7 +141,7 @@ class Search:
         most : int
             How many are drawn where none fails.
         """
-        drawn = seed(number)(_settings(most)(given(case=strategy)(body)))
+        drawn = seed(number)(_settings(most)(given(case=strategy)(self._numbered(body))))
         with undisturbed(), suppress(Failed, Enough):
             drawn()
         if self.failed is None:
@@ -145,6 +149,31 @@ class Search:
         self.effort.seconds += time.perf_counter() - self._failed_at
         if not self.smallest and not self._lost:  # and what was tried last may be larger
             self.failed = min(self._failures(), key=_size)
+
+    def _numbered(self, body: Callable[[Case], None]) -> Callable[[Case], None]:
+        """Number the cases, so that what a check chooses by their seed it chooses in turn.
+
+        Of a list no longer than the cases are many no item is then left to luck. Hypothesis, which
+        replays cases, meets each as it was, and smaller ones with the number of the one that
+        failed, or with a smaller seed if they fail with that too.
+        """
+        kept: dict[int, int] = {}  # the number of the seed that failed first
+
+        def judge(case: Case) -> None:
+            if case not in self._numbers:
+                turn = (
+                    self.first + len(self._numbers) if self.failed is None else self.failed[0].seed
+                )
+                self._numbers[case] = kept.get(case.seed, case.seed) if kept else turn
+            number = self._numbers[case]
+            try:
+                body(replace(case, seed=number))
+            except Failed:
+                if not kept:
+                    kept[case.seed] = number
+                raise
+
+        return judge
 
     def note_failure(self, case: Case, outcome: Outcome) -> None:
         """Keep a case that failed, the smallest so far."""

@@ -8,7 +8,7 @@ from ropespec.conformance.checks.rotation.walked import listed, usual_case
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Call, Finding, broken, held
 from ropespec.conformance.registry import Check, all_checks, check, walks
-from ropespec.conformance.subject.session import SubjectRaised
+from ropespec.conformance.subject.session import NotDifferentiable, NotPossible, SubjectRaised
 from ropespec.conformance.trial import Trial, Unfit
 
 __all__: list[str] = []
@@ -58,5 +58,5 @@ def _make(item: Check, trial: Trial, case: Case) -> None:
         values=space.values[0],
     )
     fit = fit.stating(interleaved=layouts[0]) if layouts else fit
-    with contextlib.suppress(SubjectRaised, Unfit):
+    with contextlib.suppress(SubjectRaised, NotPossible, NotDifferentiable, Unfit):
         item.judge(trial, fit)

@@ -31,9 +31,24 @@ class Table:
 
     dimensions: tuple[tuple[str, tuple[Level, ...]], ...]
 
-    def rows(self, strength: int = PAIRS) -> Sequence[Levels]:
-        """Return rows that hold every combination of so many levels, the simplest row first."""
-        return _rows(self, strength)
+    def rows(self, strength: int = PAIRS, like: "Table | None" = None) -> Sequence[Levels]:
+        """Return rows that hold every combination of so many levels, the simplest row first.
+
+        They are those of another table, `like`, where that has at least as many levels of every
+        dimension: other levels in the place of those that are too many leave none out.
+        """
+        if like is None or any(len(own) > len(its) for own, its in _beside(self, like)):
+            return _rows(self, strength)
+        places = [
+            {level: place for place, level in enumerate(its)} for _, its in _beside(self, like)
+        ]
+        return [
+            {
+                name: own[place[row[name]] % len(own)]
+                for (name, own), place in zip(self.dimensions, places, strict=True)
+            }
+            for row in _rows(like, strength)
+        ]
 
     def count(self, strength: int = PAIRS) -> int:
         """Return how many combinations of so many levels there are."""
@@ -45,6 +60,12 @@ def combined(rows: Iterable[Levels], strength: int = PAIRS) -> int:
     """Count the combinations of so many levels that rows hold."""
     found = (itertools.combinations(sorted(row.items()), strength) for row in rows)
     return len(set(itertools.chain.from_iterable(found)))
+
+
+def _beside(one: Table, other: Table) -> list[tuple[tuple[Level, ...], tuple[Level, ...]]]:
+    """Return the levels of each dimension of two tables."""
+    its = dict(other.dimensions)
+    return [(levels, its[name]) for name, levels in one.dimensions]
 
 
 @functools.lru_cache(maxsize=32)

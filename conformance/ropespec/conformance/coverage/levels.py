@@ -5,8 +5,17 @@ from collections.abc import Sequence
 from ropespec.conformance.coverage.array import Level, Table
 from ropespec.conformance.judge.values import POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
+from ropespec.spec.scaling import has_frequencies
 
-__all__ = ["LONGEST", "SHAPES", "rotation_table", "views_of_positions", "views_of_x"]
+__all__ = [
+    "ALL",
+    "LONGEST",
+    "SHAPES",
+    "part_of",
+    "rotation_table",
+    "views_of_positions",
+    "views_of_x",
+]
 
 SHAPES = (
     *((1, 1, 1), (2, 3, 2), (3, 8, 4), (3, 1, 1), (3, 1, 5), (1, 2, 3), (2, 5, 1)),
@@ -22,7 +31,10 @@ _EDGES = (0, 1, 255, 2047, 4095, 32767, 65535, 2**24 - 1, 2**31 - 40)
 _OF_ROWS = ("ragged", "shuffled", "spread")
 """Patterns of positions that differ from row to row."""
 
-_PARTS = ("all", "half", "a quarter", "all but two", "two")
+ALL = "all"
+_PARTS = ("half", "a quarter", "all but two", "two")
+"""How much of a head turns: what is claimed, or a part of it."""
+
 _WIDTHS = 5  # steps between sizes of head_dim, which are all walked elsewhere
 _THIRD = 3  # the size that a compiler's few shapes have in the middle
 
@@ -56,7 +68,7 @@ def rotation_table(
         "dtype": profile.dtypes,
         "rows, tokens, heads": [_named(shape) for shape in _shapes(profile)],
         "head_dim": _some([dim for dim in profile.head_dims if dim >= least]),
-        "rotated": _PARTS[tail if part else 0 : None if part else 1],
+        "rotated": _parts(profile, tail=tail) if part else (ALL,),
         "base": _bases(profile) if "base" in keywords else (float(profile.base),),
         "positions": _patterns(profile),
         "from": _starts(profile),
@@ -94,6 +106,24 @@ def _of_numpy(profile: Profile, axes: Sequence[int]) -> list[str]:
     if not profile.framework.steps_back:
         return []
     return [*(f"back {axis}" for axis in axes), "read-only"]
+
+
+def part_of(head_dim: int, part: str) -> int:
+    """Return how many components turn of a part that is not `ALL`."""
+    sizes = {"half": head_dim // 2, "a quarter": head_dim // 4, "all but two": head_dim - 2}
+    return max(sizes.get(part, 2) // 2 * 2, 2)
+
+
+def _parts(profile: Profile, *, tail: bool) -> tuple[str, ...]:
+    """Return the parts that have frequencies in every width: some schemes have a list of them."""
+    scheme = profile.scaling
+    fits = [
+        part
+        for part in _PARTS
+        if scheme is None
+        or all(has_frequencies(scheme, part_of(dim, part)) for dim in profile.head_dims)
+    ]
+    return tuple(fits if tail and fits else [ALL, *fits])
 
 
 def _named(shape: tuple[int, int, int]) -> str:

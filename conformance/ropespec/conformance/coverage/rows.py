@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, pool
 from ropespec.conformance.coverage.array import PAIRS, Level, Levels, Table
+from ropespec.conformance.coverage.levels import ALL, part_of
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.layout import from_subject, to_subject
 from ropespec.conformance.subject.views import same_along
@@ -50,11 +51,17 @@ class Walk:
 
 
 def walk_of(
-    table: Table, profile: Profile, *, interleaved: bool, seed: int, strength: int = PAIRS
+    table: Table,
+    profile: Profile,
+    *,
+    interleaved: bool,
+    seed: int,
+    strength: int = PAIRS,
+    like: Table | None = None,
 ) -> Walk:
     """Return the rows of a table as cases; where each program is compiled, of few programs."""
     compiles = profile.framework.compiles
-    levels = _of_few_programs(table, profile, strength) if compiles else table.rows(strength)
+    levels = _of_few_programs(table, profile, strength) if compiles else table.rows(strength, like)
     rows = [
         Row(one, case_of(one, profile, interleaved=interleaved, seed=seed + number))
         for number, one in enumerate(levels)
@@ -72,7 +79,7 @@ def _of_few_programs(table: Table, profile: Profile, strength: int) -> list[Leve
     first, *others = profile.dtypes
     made = [(first, shape) for shape in shapes] + [(dtype, shapes[-1]) for dtype in others]
     programs: list[tuple[Level, ...]] = [
-        (dtype, " x ".join(map(str, shape[:3])), shape[3], "all") for dtype, shape in made
+        (dtype, " x ".join(map(str, shape[:3])), shape[3], ALL) for dtype, shape in made
     ]
     rest = tuple(one for one in table.dimensions if one[0] not in _PROGRAM)
     few = Table((("program", tuple(range(len(programs)))), *rest)).rows(strength)
@@ -89,7 +96,7 @@ def case_of(levels: Levels, profile: Profile, *, interleaved: bool, seed: int) -
     batch, seq, heads = map(int, named["rows, tokens, heads"].split(" x "))
     head_dim, part = named["head_dim"], named["rotated"]
     by = profile.convention.stating(interleaved=interleaved, base=named["base"])
-    by = by if part == "all" else by.stating(rotary_dim=_part(head_dim, part))
+    by = by if part == ALL else by.stating(rotary_dim=part_of(head_dim, part))
     return Case(
         batch=batch,
         seq=seq,
@@ -107,11 +114,6 @@ def case_of(levels: Levels, profile: Profile, *, interleaved: bool, seed: int) -
         integers=named.get("integers", "int64"),
         cotangent_view=named.get("view of the cotangent", ""),
     )
-
-
-def _part(head_dim: int, part: str) -> int:
-    sizes = {"half": head_dim // 2, "a quarter": head_dim // 4, "all but two": head_dim - 2}
-    return max(sizes.get(part, 2) // 2 * 2, 2)
 
 
 def inputs(profile: Profile, case: Case, seed: int = 0) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -13,11 +13,10 @@ from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.results import CheckResult, Diagnosis, Status
 from ropespec.conformance.subject.session import Session, SubjectError
+from ropespec.conformance.subject.trespasses import Trespasses
 from ropespec.conformance.trial import Trial, Unfit
 
 __all__ = ["repeated"]
-
-_DRAWS = 3
 
 
 class _Property(NamedTuple):
@@ -34,35 +33,43 @@ class _Property(NamedTuple):
     step : int
         How far apart the seeds of the calls are. What checks choose by the seed they choose alike
         again at 60 more, and otherwise at 1 more.
+    draws : int
+        How many such calls are made.
     """
 
     key: str
     said: str = ""
     plain: tuple[str, ...] = ("ROT-6.value", "ROT-7.value")
     step: int = 60
+    draws: int = 3
 
 
+_KINDS = 6
 _TABLES = ("ROT-22.value",)
 _PROPERTIES = {
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
     "ROT-19.refilled": _Property("kept by memory"),
     "ROT-20.two-calls": _Property("tables of another call"),
-    "ROT-20.unwritten": _Property("cotangent overwritten", "overwritten"),
     "ROT-20.second": _Property("gradient without a history"),
     "ROT-22.constant": _Property("gradient into the tables", "gets a gradient", _TABLES),
     "ROT-22.dtype": _Property("dtype of the tables", "y has dtype", _TABLES),
     "ROT-22.gradient": _Property("gradient by tables", "rotated back", _TABLES),
-    "ROT-22.refused": _Property("tables not checked", "are accepted", _TABLES, 1),
-    "ROT-22.unwritten": _Property("tables overwritten", "", _TABLES),
+    "ROT-22.refused": _Property("tables not checked", "are accepted", _TABLES, 1, _KINDS),
     "ROT-23.gradient": _Property("written behind autograd"),
     "ROT-23.in-place": _Property("overwritten operand in place", "hold the numbers"),
     "ROT-23.out": _Property("out not written as asked"),
-    "ROT-23.refused": _Property("unfit out accepted", "accepts an out", step=1),
+    "ROT-23.refused": _Property("unfit out accepted", "accepts an out", step=1, draws=_KINDS),
     "ROT-24.compiled": _Property("other numbers when compiled"),
     "ROT-24.jvp": _Property("tangent wrong", "tangent of forward mode"),
     "ROT-24.vmap": _Property("batching rule wrong", "vmap"),
 }
 """Each of these compares with the plain call, so what it sees belongs to the other call."""
+
+_OF_ARGUMENTS = (
+    _Property("cotangent overwritten", "the cotangent was overwritten", draws=1),
+    _Property("tables overwritten", "apply_rotary_cos_sin: argument", _TABLES, draws=1),
+)
+"""What ROT-17.arguments sees, which asks for all that the other checks ask."""
 
 _COVERED = {
     "ROT-20.second": ("ROT-20.gradient",),
@@ -90,7 +97,7 @@ def repeated(session: Session, results: Sequence[CheckResult]) -> Iterator[Diagn
     known = {check.id: check for check in all_checks()}
     failed = {one.id for one in results if one.status is Status.FAIL}
     for result in results:
-        wanted = _PROPERTIES.get(result.id)
+        wanted = _wanted(result)
         if wanted is None or result.id not in failed or failed & set(_COVERED.get(result.id, ())):
             continue
         if result.counterexample is not None:
@@ -99,13 +106,20 @@ def repeated(session: Session, results: Sequence[CheckResult]) -> Iterator[Diagn
             yield from [told] if told else []
 
 
+def _wanted(result: CheckResult) -> _Property | None:
+    if result.id != "ROT-17.arguments":
+        return _PROPERTIES.get(result.id)
+    return next((one for one in _OF_ARGUMENTS if one.said in result.message), None)
+
+
 def _seen(
     session: Session, known: dict[str, Check], check: Check, wanted: _Property, case: Case
 ) -> Diagnosis | None:
     """Make the call again, and with other numbers; None if the property is not seen in it."""
     hit, said = 0, ""
-    for draw in range(_DRAWS if wanted.step > 1 else _KINDS):
+    for draw in range(wanted.draws):
         session.refresh()
+        session.trespasses = Trespasses()
         again = replace(case, seed=case.seed + wanted.step * draw)
         trial = Trial(session)
         found = _judged(check, trial, again)
@@ -124,9 +138,6 @@ def _seen(
     times = "1 call" if hit == 1 else f"{hit} calls"
     evidence = f"seen in {times}, each of a fresh instance, and not in the plain call of the same x"
     return fact(wanted.key, f"{said[0].upper()}{said[1:]}.", f"what {check.id} asks", evidence)
-
-
-_KINDS = 6
 
 
 def _judged(check: Check, trial: Trial, case: Case) -> Finding | None:

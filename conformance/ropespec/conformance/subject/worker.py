@@ -46,6 +46,7 @@ from ropespec.conformance.subject.views import GAPS
 __all__ = ["main"]
 
 _OURS = str(Path(__file__).parent) + os.sep
+_FLOATING = "fV"  # the second is that of bfloat16, and of no other dtype that is sent
 _MOST_KEPT = 2**28  # bytes of results that are kept beyond those of the last call
 
 Answer = tuple[dict[str, Any], list[np.ndarray]]
@@ -266,7 +267,7 @@ def _made(
 
 
 def _view(item: np.ndarray, header: dict[str, Any]) -> str:
-    floating = item.dtype.kind == "f" or item.dtype.name == "bfloat16"
+    floating = item.dtype.kind in _FLOATING
     asked = header["strided" if floating else "strided_positions"]
     of_numbers = floating or item.dtype.kind in "iu"
     return (GAPS if asked is True else asked or "") if of_numbers else ""

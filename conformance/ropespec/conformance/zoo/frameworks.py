@@ -204,7 +204,7 @@ _wrong(
     "torch_turns_the_cotangent_itself",
     "cotangent overwritten",
     "The cotangent is rotated in place.",
-    "ROT-20.unwritten",
+    "ROT-17.arguments",
     module=_CALLS,
 )
 _wrong(

@@ -107,7 +107,7 @@ def tables_promote(x: Array, cos: Array, sin: Array) -> Array:
 @wrong(
     "tables overwritten",
     "The sign of sin is changed in the caller's table.",
-    "ROT-22.unwritten",
+    "ROT-17.arguments",
     offers=OFFERS,
 )
 def tables_overwritten(x: Array, cos: Array, sin: Array) -> Array:

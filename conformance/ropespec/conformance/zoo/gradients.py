@@ -77,7 +77,7 @@ class BackwardWithoutPositions(_Rotation):
         return rope(cotangent, 0 * positions if cotangent.shape[1] == 1 else -positions)
 
 
-@wrong("cotangent overwritten", "The cotangent is rotated in place.", "ROT-20.unwritten")
+@wrong("cotangent overwritten", "The cotangent is rotated in place.", "ROT-17.arguments")
 class BackwardInPlace(_Rotation):
     """A backward pass that saves the memory of a gradient."""
 

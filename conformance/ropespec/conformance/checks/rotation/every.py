@@ -39,7 +39,8 @@ def every(trial: Trial, case: Case) -> Finding:
     while left.size:
         best = (trial.measured.tried(case.dtype) or [trial.loosest(case.dtype)])[0]
         if best is not settled_by:  # what was judged may have shown that fewer bits are kept
-            left = np.intersect1d(left, unsettled(y, units, best, trial.machine))
+            open_ = unsettled(y, units, best, trial.machine)
+            left = left[np.isin(left, open_)] if open_.size else open_
             settled_by = best
         some, left = left[:FEW], left[FEW:]
         if some.size:

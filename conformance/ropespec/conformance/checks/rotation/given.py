@@ -255,26 +255,6 @@ def dtype(trial: Trial, case: Case) -> Finding:
     )
 
 
-@check(
-    "ROT-22.unwritten",
-    "x or a table is overwritten, or the result shares memory with one of them.",
-    needs=NEEDS,
-    space=Space(values=("normal",), strided=True),
-    share=0.5,
-)
-def unwritten(trial: Trial, case: Case) -> Finding:
-    """x, cos and sin hold the same bytes after the call; y has memory of its own."""
-    given = _given(trial, case)
-    _, reply = _rotate(trial, given, strided=case.strided)
-    for name, written in zip(("x", "cos", "sin"), reply.written, strict=False):
-        if written:
-            return broken(f"{name} was overwritten by the call", call=given.call)
-    if any(reply.aliases):
-        message = "the result shares memory with an argument: writing to one changes the other"
-        return broken(message, call=given.call)
-    return held()
-
-
 def _differentiable(trial: Trial) -> str | None:
     room = trial.profile.framework
     return gradients_claimed(trial) if room.has_gradients else f"{room.name} has no gradients"

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.common import alike, called, elsewhere, is_writable
+from ropespec.conformance.checks.rotation.common import alike, called, elsewhere
 from ropespec.conformance.checks.shared import gradients_claimed
-from ropespec.conformance.judge.finding import Finding, broken, compare, held, worst
+from ropespec.conformance.judge.finding import Finding, broken, compare, worst
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
@@ -178,24 +178,6 @@ def second(trial: Trial, case: Case) -> Finding:
     message = "the gradient depends on x, and the rotation is linear"
     of_x = compare(got[1], np.zeros(x.shape), 0.0, name="second derivative", message=message)
     return worst(of_c, of_x.after(call))
-
-
-@check(
-    "ROT-20.unwritten",
-    "The cotangent is overwritten on the way back, and whoever else needs it gets another.",
-    space=Space(values=("normal",)),
-    applies=lambda trial: is_writable(trial) or has_gradient(trial),
-    share=0.15,
-)
-def unwritten(trial: Trial, case: Case) -> Finding:
-    """The cotangent holds the same bytes after the gradient was taken."""
-    positions = case.make_positions()
-    x, cotangent = case.make_x(positions), case.make_x(positions, seed=1)
-    gradient = trial.session.rotate_vjp(x, positions, cotangent, keywords=case.keywords)
-    if gradient.reply.written[-1]:
-        message = "the cotangent was overwritten on the way back"
-        return broken(message, call=called(case, x, positions))
-    return held()
 
 
 @check(

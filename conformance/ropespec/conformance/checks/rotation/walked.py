@@ -19,10 +19,13 @@ from ropespec.conformance.trial import Trial
 __all__ = ["ask", "every_item", "listed", "rotated", "usual_case", "walked"]
 
 
+ALL_VALUES = (*EVERYTHING, "huge")
+
+
 def walked(
     *,
     interleaved: bool | None = None,
-    values: Sequence[str] = (*EVERYTHING, "huge"),
+    values: Sequence[str] = ALL_VALUES,
     tail: bool = False,
     back: bool = False,
 ) -> Walker:
@@ -32,8 +35,10 @@ def walked(
         claimed = trial.profile
         takes = trial.keywords("apply_rotary")
         table = rotation_table(claimed, takes, values=values, tail=tail, back=back)
+        # To look for rows takes as long as to judge a hundred of them.
+        like = rotation_table(claimed, takes, values=ALL_VALUES) if tail else None
         layout = claimed.layouts[0] if interleaved is None else interleaved
-        return walk_of(table, claimed, interleaved=layout, seed=seed, strength=strength)
+        return walk_of(table, claimed, interleaved=layout, seed=seed, strength=strength, like=like)
 
     return walk
 

@@ -77,7 +77,8 @@ def cos_sin(
 
 def _evaluate(angles: _Angles, values: NDArray[np.float64]) -> None:
     """Fill values, of shape (2, n, dim/2)."""
-    small, tiny = (columns_below(most, *angles) for most in (COLUMNS, TINY))
+    small = columns_below(COLUMNS, *angles)
+    tiny = columns_below(TINY, *angles) if small.start < small.stop else small
     undecided = [
         _by_table(angles, values, slice(0, small.start)),
         _by_series(angles, values, slice(small.start, min(small.stop, tiny.start)), expand_small),

@@ -11,6 +11,10 @@ from ropespec.conformance.subject.frameworks.base import Arrays
 __all__ = ["absent", "arrays_of", "framework_named", "framework_of", "import_framework", "shadowed"]
 
 
+_KINDS: dict[type, str] = {}
+"""The classes of arrays that were seen, and of which framework each is."""
+
+
 @functools.cache
 def _arrays(name: str) -> type[Arrays]:
     module = importlib.import_module(f"{__name__}.{name}")
@@ -23,10 +27,15 @@ def framework_of(value: object) -> str:
 
     Only frameworks that are loaded are looked at.
     """
+    if (kind := type(value)) in _KINDS:
+        return _KINDS[kind]
     for name, room in FRAMEWORKS.items():
         module = sys.modules.get(room.module)
         kinds = (getattr(module, kind, None) for kind in room.kinds)
-        if any(isinstance(kind, type) and isinstance(value, kind) for kind in kinds):
+        known = tuple(one for one in kinds if isinstance(one, type))
+        if type(value) in known:
+            _KINDS[type(value)] = name  # what only looks like one is looked at again
+        if isinstance(value, known):
             return name
     return ""
 
