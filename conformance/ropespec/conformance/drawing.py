@@ -59,6 +59,7 @@ def cases(
         values=st.sampled_from(_values(profile, space)),
         strided=st.booleans() if space.strided and profile.strided else st.just(value=False),
         seeds=st.integers(0, 99),
+        numbers=st.booleans() if space.numbers and profile.sections else st.just(value=False),
     )
 
 
@@ -69,9 +70,10 @@ def _drawn(draw: st.DrawFn, /, profile: Profile, limit: int, **of: st.SearchStra
     batch, seq, heads, head_dim = draw(of["shapes" if first else "other_shapes"])
     part = draw(of["parts"])
     some = _parts(head_dim)
-    by, scheme = profile.convention, profile.scaling
+    by, scheme = profile.rotation, profile.scaling
     if scheme is not None:
         some = [one for one in some if has_frequencies(scheme, one)] or [by.dim(head_dim)]
+    by = by if draw(of["numbers"]) else by.text
     by = by if part is None else by.stating(rotary_dim=some[part % len(some)])
     return Case(
         batch=batch,
