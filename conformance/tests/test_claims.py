@@ -38,6 +38,7 @@ OTHER = {
     "dtypes": ("float64", "bfloat16"),
     "base": 123456.5,
     "scaling": Yarn(factor=16.0, original_length=4096, beta_fast=31.9, truncate=False),
+    "sections": (2, 3, 3),
     "rotary_dim": 6,
     "head_dims": (8, 24),
     "precision": "float32-angles",
@@ -48,6 +49,13 @@ OTHER = {
 }
 """A value of each claim that is not the default; of a flag that is the opposite."""
 
+NEEDS = {
+    "sections_in_turn": {"sections": (4, 2, 2)},
+    "trailing": {"rotary_dim": 6},
+    "pairs_apart": {"layouts": (True,)},
+}
+"""What a claim cannot be made without."""
+
 NOTICED = {
     "layouts": ("usual_interleaved", ("ROT-6.pairing", "ROT-7.pairing"), (False,)),
     "array": ("torch_addcmul", ("ROT-10.identity",), "numpy"),
@@ -55,7 +63,11 @@ NOTICED = {
     "dtypes": ("products_in_bfloat16", ("JDG-3.precision",), ("float32",)),
     "base": ("power_frequencies", ("FREQ-2.read-off",), 10000.0),
     "scaling": ("scaled_as_yarn", ("ROT-7.value", "JDG-1.reference"), None),
+    "sections": ("sections_of_images", ("ROT-7.value",), (3, 3, 2)),
+    "sections_in_turn": ("sections_in_turn", ("ROT-7.value",), False),
     "rotary_dim": ("partial_rotary", ("ROT-14.tail", "FREQ-2.read-off"), None),
+    "trailing": ("last_components", ("ROT-7.value", "ROT-14.tail"), False),
+    "pairs_apart": ("pairs_come_out_apart", ("ROT-10.identity", "ROT-6.value"), False),
     "head_dims": ("torch_growing_cache", ("ROT-7.value",), (8,)),
     "precision": ("usual_half", ("JDG-3.precision",), "float64-angles"),
     "max_position": ("table_that_ends", ("ROT-7.value",), 131071),
@@ -76,7 +88,7 @@ NOTICED = {
 def with_another(name):
     """Return a profile in which one claim is not the default."""
     value = OTHER[name] if name in OTHER else not CLAIMS[name].default
-    return Profile(**{"layouts": (False,), name: value})
+    return Profile(**{"layouts": (False,), **NEEDS.get(name, {}), name: value})
 
 
 def read_back(line):
@@ -101,9 +113,11 @@ def test_a_claim_has_an_option_and_is_said(name):
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_claim_of_how_x_is_rotated_is_in_the_convention(name):
     """What `test_convention.py` sees the judge read; the other claims leave it alone."""
-    told = with_another(name).convention != Profile((False,)).convention
+    usual = Profile(**{"layouts": (False,), **NEEDS.get(name, {})})
+    told = with_another(name).convention != usual.convention
 
-    assert told == (name in {"layouts", "base", "scaling", "rotary_dim"})
+    of_it = {"layouts", "base", "scaling", "sections", "sections_in_turn", "rotary_dim", "trailing"}
+    assert told == (name in of_it)
 
 
 def test_what_is_the_default_is_not_written():

@@ -65,11 +65,13 @@ IGNORED = dict.fromkeys(OTHER, PLAIN) | {
 """What is judged by where the field is forgotten."""
 
 CLAIMED = {
-    "pairing": ("layouts", (True,)),
-    "base": ("base", 500.0),
-    "rotary_dim": ("rotary_dim", 8),
+    "pairing": {"layouts": (True,)},
+    "base": {"base": 500.0},
+    "rotary_dim": {"rotary_dim": 8},
+    "trailing": {"layouts": (True,), "rotary_dim": 8, "trailing": True},
+    "axes": {"sections": (2, 3, 3)},
 }
-"""Which claim says a field; `test_claims.py` has the option, the report and the checks of each."""
+"""Which claims say a field; `test_claims.py` has the option, the report and the checks of each."""
 
 
 def exactly(by, width):
@@ -242,33 +244,33 @@ def test_a_component_that_is_almost_lost_is_made_for_every_field(name):
 @pytest.mark.parametrize("name", CLAIMED)
 def test_a_claim_is_part_of_the_convention(name):
     """What a profile claims of it is what the cases and the judge hold."""
-    claim, value = CLAIMED[name]
-
-    assert Profile(**{"layouts": (False,), claim: value}).convention == OTHER[name]
+    assert Profile(**{"layouts": (False,), **CLAIMED[name]}).convention == OTHER[name]
 
 
-WHOLE = ("pairing", "base", "scheme", "gain", "rotary_dim", "trailing", "clockwise")
-"""All but the axes: no case has positions of several numbers yet."""
-
-
-@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("name", OTHER)
 def test_a_check_notices_a_field_that_is_ignored(checks, monkeypatch, name):
     """A right implementation conforms, and no longer where the judge forgets the field.
 
-    What no option claims yet is put into the profile's convention by hand.
+    What no option claims yet is put into the profile's convention by hand. At which end components
+    rotate is known to who hands x over, and so it is forgotten there.
     """
-    by, told = OTHER[name], dict([CLAIMED[name]] if name in CLAIMED else [])
+    by, told = OTHER[name], CLAIMED.get(name, {})
     layout = by.pairing is Pairing.INTERLEAVED
     claims = {"layouts": (layout,), "head_dims": (16,), "max_position": 4096, **told}
     if name not in CLAIMED:
         monkeypatch.setattr(Profile, "convention", by)
 
+    def rotate(x, positions):
+        numbers = np.moveaxis(positions, 0, -1) if by.axes else positions
+        return in_float32(x, numbers, by)
+
     def asked():
         check = "ROT-6.value" if layout else "ROT-7.value"
-        functions = {"apply_rotary": lambda x, positions: in_float32(x, positions, by)}
+        functions = {"apply_rotary": rotate}
         return checks.run(check, functions, **claims).status
 
     assert asked() is Status.PASS
+    claims["trailing"] = False
     monkeypatch.setattr(
         Trial, "expect", lambda _, __, x, positions: Rotation.of(x, positions, IGNORED[name])
     )

@@ -28,24 +28,27 @@ def made(name: str, module: str, prefix: str, layer: str = "", length: int = 0) 
     def model() -> tuple[torch.nn.Module, Callable[..., Any]]:
         told = json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))
         told.pop("model_type")
+        told = told.get("text_config", told)
         package = importlib.import_module(f"transformers.models.{module}")
         code = importlib.import_module(f"transformers.models.{module}.modeling_{module}")
         config = getattr(package, f"{prefix}Config")(**told)
         kind = getattr(code, f"{prefix}RotaryEmbedding", None) or getattr(
             code, f"{prefix.removesuffix('Text')}RotaryEmbedding"
         )
-        return kind(config), code.apply_rotary_pos_emb
+        woven = getattr(config, "rope_interleave", False)
+        name_of_it = f"apply_rotary_pos_emb{'_interleave' * woven}"
+        return kind(config), getattr(code, name_of_it)
 
     def rotate(x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """Rotate x as q is."""
         embedding, apply = model()
-        asked = positions
+        asked, seq = positions, positions.shape[-1]
         if length:  # as in a batch in which another sequence is so long
             last = torch.full_like(positions[:, :1], length - 1)
             if last.numel():
                 asked = torch.cat([positions, last], dim=1)
         cos, sin = embedding(x, asked, layer) if layer else embedding(x, asked)
-        cos, sin = cos[:, : positions.shape[1]], sin[:, : positions.shape[1]]
+        cos, sin = cos[:, :seq], sin[:, :seq]
         if module == "gemma4":
             turned: torch.Tensor = apply(x, cos, sin, unsqueeze_dim=1)
         else:
@@ -60,6 +63,9 @@ qwen25_yarn = made("qwen25_yarn", "qwen2", "Qwen2")
 deepseek_v3 = made("deepseek_v3", "deepseek_v3", "DeepseekV3")
 phi3_longrope = made("phi3_longrope", "phi3", "Phi3")
 phi3_longrope_above = made("phi3_longrope", "phi3", "Phi3", length=5000)
+deepseek_v3_without = made("deepseek_v3_without", "deepseek_v3", "DeepseekV3")
+qwen2_vl = made("qwen2_vl", "qwen2_vl", "Qwen2VLText")
+qwen3_vl = made("qwen3_vl", "qwen3_vl", "Qwen3VLText")
 llama_linear = made("llama_linear", "llama", "Llama")
 llama_dynamic = made("llama_dynamic", "llama", "Llama")
 llama_dynamic_above = made("llama_dynamic", "llama", "Llama", length=5000)

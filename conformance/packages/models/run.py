@@ -15,6 +15,9 @@ FOLDER = Path(__file__).parent
 JSON = FOLDER / "verdicts.json"
 TABLE = FOLDER / "verdicts.md"
 
+APART = ["--interleaved", "--pairs-apart"]
+"""How DeepSeek-V3 has its pairs, which no configuration says to all who read it."""
+
 OWN = {
     "llama31": ["--config", "configs/llama31.json"],
     "qwen25_yarn": ["--config", "configs/qwen25_yarn.json"],
@@ -24,7 +27,10 @@ OWN = {
         *("--config", "configs/llama_dynamic.json"),
         *("--length", "5000", "--max-position", "4999", "--no-empty"),
     ],
-    "deepseek_v3": ["--config", "configs/deepseek_v3.json"],
+    "deepseek_v3": [*APART, "--config", "configs/deepseek_v3.json"],
+    "deepseek_v3_without": [*APART, "--config", "configs/deepseek_v3_without.json"],
+    "qwen2_vl": ["--config", "configs/qwen2_vl.json"],
+    "qwen3_vl": ["--config", "configs/qwen3_vl.json"],
     "phi3_longrope": ["--config", "configs/phi3_longrope.json", "--no-empty"],
     "phi3_longrope_above": [
         "--config",
@@ -51,12 +57,17 @@ OTHER = {
     "gemma3_full": "gemma3_sliding",
     "gemma3_sliding": "gemma3_full",
     "gemma4_sliding": "gemma3_full",
-    "deepseek_v3": "llama31",
+    "deepseek_v3": "deepseek_v3_without",
+    "deepseek_v3_without": "deepseek_v3",
+    "qwen2_vl": "qwen3_vl",
+    "qwen3_vl": "qwen2_vl",
     "gemma4_full": "llama31",
 }
 """Under whose claims it must be refused; where heads are of another size, with its own size."""
 
-SIZES = {"deepseek_v3": ["--head-dim", "64"], "gemma4_full": ["--head-dim", "512"]}
+SIZES = {"gemma4_full": ["--head-dim", "512"]}
+
+VALUES = ["--only", "ROT-6.value", "--only", "ROT-7.value"]
 
 HEAD = """# Rotations of transformers under configurations of models
 
@@ -92,7 +103,7 @@ def check(name: str, claims: list[str]) -> dict[str, Any]:
 def row(name: str) -> dict[str, Any]:
     """Check one rotation under both."""
     other = OTHER[name]
-    more = ["--only", "ROT-7.value", "--dtype", "float32", *SIZES.get(name, [])]
+    more = [*VALUES, "--dtype", "float32", *SIZES.get(name, [])]
     return {"own": check(name, OWN[name]), "other": check(name, [*OWN[other], *more])}
 
 

@@ -13,6 +13,12 @@ from ropespec.spec.convention import Convention, Frequencies, Keywords
 
 __all__ = ["Case", "Space", "pool"]
 
+_FOLLOWED = "followed"
+"""Which position number each pair follows, as plain JSON."""
+
+_BETWEEN = 7
+"""How far apart the position numbers of a token begin."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -96,10 +102,16 @@ class Case:
         return dataclasses.replace(self, convention=self.convention.stating(**keywords))
 
     def make_positions(self) -> NDArray[np.int64]:
-        """Positions of shape (batch, seq)."""
-        return make_positions(
-            self.positions, self.batch, self.seq, self.start, self.limit, self.seed
-        )
+        """Positions of shape (batch, seq), or (batch, seq, n) where pairs follow n numbers."""
+        if not self.convention.axes:
+            return self._run(0)
+        return np.stack([self._run(axis) for axis in range(max(self.convention.axes) + 1)], axis=-1)
+
+    def _run(self, axis: int) -> NDArray[np.int64]:
+        """Make one position number of each token; another one begins elsewhere."""
+        start = abs(self.start - _BETWEEN * axis)
+        of = self.positions, self.batch, self.seq, start, self.limit, self.seed + axis
+        return np.roll(make_positions(*of), axis, axis=1)
 
     def make_x(
         self, positions: NDArray[np.int64] | None = None, seed: int = 0
@@ -118,14 +130,16 @@ class Case:
     def as_dict(self) -> dict[str, Any]:
         """Return the case as plain JSON values."""
         plain = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
-        return {**plain.pop("convention").keywords, **plain}
+        by = plain.pop("convention")
+        return {**by.keywords, **({_FOLLOWED: list(by.axes)} if by.axes else {}), **plain}
 
     @classmethod
     def read(cls, plain: Mapping[str, Any], like: Convention) -> Self:
         """Return the case that `as_dict` wrote; what has no keyword is as in another convention."""
         said = {name: plain[name] for name in like.keywords}
         rest = {name: value for name, value in plain.items() if name not in said}
-        return cls(convention=like.stating(**said), **rest)
+        axes = tuple(rest.pop(_FOLLOWED, ()))
+        return cls(convention=dataclasses.replace(like.stating(**said), axes=axes), **rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +168,8 @@ class Space:
         Only cases with a tail.
     usual_base : bool
         Draw base 10000, which is the default of printed forms, as often as all others together.
+    numbers : bool
+        Draw tokens whose position numbers differ, too, where several are claimed.
     """
 
     values: Sequence[str] = ("normal",)
@@ -169,6 +185,7 @@ class Space:
     layouts: Sequence[bool] | None = None
     partial: bool = False
     usual_base: bool = False
+    numbers: bool = False
 
 
 def pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:

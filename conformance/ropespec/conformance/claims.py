@@ -27,7 +27,8 @@ class Claim:
     said : str
         Its words in a report, with `{}` for the value; empty where it is told with others.
     of : type
-        Of what type a value is; `bool` for an option without one.
+        Of what type a value is; `bool` for an option without one, `tuple` for one list of
+        integers.
     choices : tuple of str
         The values it may have; empty for any.
     metavar : str
@@ -63,6 +64,8 @@ class Claim:
         if self.of is bool:
             return [] if value == self.default else [self.option]
         if isinstance(value, (list, tuple)):
+            if self.of is tuple:
+                return [f"{self.option} {','.join(map(str, value))}"]
             return [word for one in value for word in self.arguments(one)]
         said = f"{value:.10g}" if isinstance(value, float) else str(value)
         return [f"{self.option} {shlex.quote(said)}"]

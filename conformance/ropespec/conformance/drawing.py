@@ -60,6 +60,7 @@ def cases(
         values=_one_of(_values(profile, space)),
         strided=st.booleans() if space.strided and profile.strided else (False,),
         seeds=st.integers(0, 99),
+        numbers=st.booleans() if space.numbers and profile.sections else (False,),
     )
 
 
@@ -82,10 +83,11 @@ def _drawn(
     batch, seq, heads, head_dim = draw(shapes if dtype == profile.dtypes[0] else other_shapes)
     one = {name: what[0] if isinstance(what, tuple) else draw(what) for name, what in of.items()}
     some = _parts(head_dim)
-    by, scheme = profile.convention, profile.scaling
+    by, scheme = profile.rotation, profile.scaling
     if scheme is not None:
         some = [dim for dim in some if has_frequencies(scheme, dim)] or [by.dim(head_dim)]
     part = one["parts"]
+    by = by if one["numbers"] else by.text
     by = by if part is None else by.stating(rotary_dim=some[part % len(some)])
     return Case(
         batch=batch,

@@ -5,7 +5,7 @@ from typing import Any
 
 from ropespec.conformance.builtin import BUILTIN, availability, builtin_profile
 from ropespec.conformance.first_call import require_answer, require_signature
-from ropespec.conformance.profile import ALIASES, WAIVERS, Profile, ProfileError
+from ropespec.conformance.profile import ALIASES, CLAIMS, WAIVERS, Profile, ProfileError
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.waivers import read_waivers
@@ -17,6 +17,9 @@ __all__ = [
     "open_guessing",
     "open_subject",
 ]
+
+_OF_ONE_SIZE = ("sections", "trailing", "pairs_apart")
+"""Claims of which component is what: where a call could say how many rotate, they would move."""
 
 SHORTEST_IMPORT = 10.0
 """Seconds that an import may always take: a framework alone needs some."""
@@ -193,4 +196,10 @@ def _require_keyword(target: str, profile: Profile, offers: Mapping[str, Any]) -
         raise TargetUnusable(
             f"{target} takes no keyword `interleaved`, so it can pair in one way only: "
             "claim --interleaved or --half, not both"
+        )
+    of_one_size = [CLAIMS[name].option for name in _OF_ONE_SIZE if getattr(profile, name)]
+    if of_one_size and rotation and "rotary_dim" in rotation.keywords:
+        raise TargetUnusable(
+            f"{target} takes a keyword `rotary_dim`, and {of_one_size[0]} is claimed of one size: "
+            "name a function that has it set"
         )

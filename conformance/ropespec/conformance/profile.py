@@ -13,6 +13,7 @@ from ropespec.conformance.frameworks import ARRAYS, DEFAULT, FRAMEWORKS, Framewo
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.scaled import arguments as scaling_arguments
 from ropespec.spec.arguments import FLOAT_DTYPES
+from ropespec.spec.axes import Sections, Woven
 from ropespec.spec.convention import Convention, Frequencies, Pairing
 from ropespec.spec.errors import ArgumentError, ConfigError, describe
 from ropespec.spec.scaling import Scaling, check_scaled_dim, words
@@ -64,8 +65,16 @@ class Profile:
         The base of the frequencies.
     scaling : Scaling or None
         How its frequencies are scaled; None for not at all.
+    sections : tuple of int or None
+        How many pairs follow each of several position numbers of a token; None where it has one.
+    sections_in_turn : bool
+        Whether pairs follow the numbers in turn, as far as each section goes.
     rotary_dim : int or None
-        How many leading components are rotated; None for all of them.
+        How many components are rotated; None for all of them.
+    trailing : bool
+        Whether these are the last ones, and not the first.
+    pairs_apart : bool
+        Whether the members of interleaved pairs come out in two halves.
     head_dims : tuple of int
         Head dimensions it accepts.
     precision : str or None
@@ -106,13 +115,39 @@ class Profile:
     )
     base: float = claim(10000.0, "--base", "Base of the frequencies.", "base {}", of=float)
     scaling: Scaling | None = None
+    sections: tuple[int, ...] | None = claim(
+        None,
+        "--sections",
+        "Positions are (n, batch, sequence): so many pairs follow each of the n numbers (AXES-2).",
+        "sections {}",
+        of=tuple,
+        metavar="N,N,...",
+    )
+    sections_in_turn: bool = claim(
+        False,
+        "--sections-in-turn",
+        "Pairs follow the numbers in turn, as far as each section goes (AXES-3).",
+        "in turn",
+    )
     rotary_dim: int | None = claim(
         None,
         "--rotary-dim",
-        "How many leading components are rotated.",
+        "How many components are rotated, the first ones.",
         "rotary_dim {}",
         of=int,
         even=True,
+    )
+    trailing: bool = claim(
+        False,
+        "--trailing",
+        "The last rotary_dim components are rotated, not the first (AXES-6).",
+        "the last components",
+    )
+    pairs_apart: bool = claim(
+        False,
+        "--pairs-apart",
+        "Interleaved pairs come out as half-split ones do (AXES-7).",
+        "pairs come out apart",
     )
     head_dims: tuple[int, ...] = claim(
         HEAD_DIMS,
@@ -208,12 +243,27 @@ class Profile:
             _require_room(self.rotary_dim, self.head_dims)
         if self.scaling is not None:
             object.__setattr__(self, "head_dims", _scalable(self))
+        object.__setattr__(self, "head_dims", _parted(self))
+        if self.trailing and self.rotary_dim is None:
+            raise ProfileError("trailing needs rotary-dim: how many of the last components")
+        if self.pairs_apart and self.layouts != (True,):
+            raise ProfileError("pairs-apart is of interleaved pairs, and of no others")
 
     @property
     def convention(self) -> Convention:
         """How it rotates; where both layouts are claimed, in the first of them."""
-        frequencies = Frequencies(self.base, self.scaling)
-        return Convention(Pairing.of(self.layouts[0]), frequencies, self.rotary_dim)
+        return Convention(
+            Pairing.of(self.layouts[0]),
+            Frequencies(self.base, self.scaling),
+            self.rotary_dim,
+            trailing=self.trailing,
+            axes=() if self.sections is None else _followed(self),
+        )
+
+    @property
+    def rotation(self) -> Convention:
+        """The convention by which x is judged: that with the components first that rotate."""
+        return dataclasses.replace(self.convention, trailing=False)
 
     @property
     def framework(self) -> Framework:
@@ -253,8 +303,10 @@ class Profile:
                 "interleaved=False for half-split pairs (i, i+d/2); "
                 "`ropespec identify TARGET` finds out"
             )
-        for name in values.keys() & {"layouts", "dtypes", "head_dims"}:
+        for name in values.keys() & {"layouts", "dtypes", "head_dims", "sections"}:
             value = values[name]
+            if value is None:
+                continue
             values[name] = tuple(value) if isinstance(value, (list, tuple)) else (value,)
         if values.get("scaling") is not None:
             values = {**_longest(values["scaling"]), **values}
@@ -333,6 +385,31 @@ def _scalable(profile: Profile) -> tuple[int, ...]:
     return tuple(found)
 
 
+def _followed(profile: Profile) -> tuple[int, ...]:
+    """Return which position number each pair follows."""
+    assert profile.sections is not None
+    try:
+        return (Woven if profile.sections_in_turn else Sections)(profile.sections).followed()
+    except ArgumentError as problem:
+        raise ProfileError(f"sections: {problem}") from None
+
+
+def _parted(profile: Profile) -> tuple[int, ...]:
+    """Drop the sizes that have more pairs than the sections, or fewer."""
+    if profile.sections is None:
+        if profile.sections_in_turn:
+            raise ProfileError("sections-in-turn needs sections")
+        return profile.head_dims
+    by = profile.convention
+    found = tuple(dim for dim in profile.head_dims if by.dim(dim) == 2 * len(by.axes))
+    if not found:
+        dims = ", ".join(str(by.dim(one) // 2) for one in profile.head_dims)
+        raise ProfileError(
+            f"sections must have all the pairs that rotate, {dims} of them; got {len(by.axes)}"
+        )
+    return found
+
+
 def _finite_base(base: object) -> float:
     if isinstance(base, bool) or not isinstance(base, (int, float)):
         raise ProfileError(f"base must be a number above 1; got {describe(base)}")
@@ -359,7 +436,7 @@ def _require(name: str, told: Claim, value: object) -> None:
             raise ProfileError(f"{option} must be one of {choices}; got {describe(one)}")
         if told.of is str and not isinstance(one, str):
             raise ProfileError(f"{option} must be a text; got {describe(one)}")
-        if told.of is int:
+        if told.of in (int, tuple):
             _require_integer(option, one, even=told.even)
 
 

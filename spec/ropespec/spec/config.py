@@ -18,7 +18,7 @@ _USUAL_BASE = 10000.0
 _RENAMED = {"su": "longrope", "mrope": "default"}
 _BESIDE = ("rope_theta", "partial_rotary_factor", "original_max_position_embeddings")
 _OF_TOKENS = ("mrope_section", "mrope_interleaved")
-"""Which position number a pair follows: no matter of text, whose numbers are equal."""
+"""Which position number a pair follows."""
 
 _ORIGINAL = "original_max_position_embeddings"
 
@@ -38,8 +38,10 @@ class Claimed:
     rotary_dim : int or None
         How many of its components rotate; None for all.
     sections : tuple of int
-        `mrope_section`: how many pairs follow each of several position numbers; of text, whose
-        numbers are equal, nothing comes of it. Empty where there is one.
+        `mrope_section`: how many pairs follow each of several position numbers. Empty where there
+        is one.
+    in_turn : bool
+        `mrope_interleaved`: whether they follow them in turn.
     """
 
     base: float
@@ -47,6 +49,7 @@ class Claimed:
     head_dim: int
     rotary_dim: int | None
     sections: tuple[int, ...] = ()
+    in_turn: bool = False
 
     @property
     def dim(self) -> int:
@@ -98,7 +101,7 @@ def read(
         if length is not None:
             raise ConfigError(f"frequencies that are not scaled depend on no length; got {length}")
     rotary_dim = None if rotating == head_dim else rotating
-    return Claimed(base, scheme, head_dim, rotary_dim, sections)
+    return Claimed(base, scheme, head_dim, rotary_dim, sections, _in_turn(told, sections))
 
 
 def _name(told: Mapping[str, Any]) -> str:
@@ -204,6 +207,15 @@ def _sections(told: Mapping[str, Any]) -> tuple[int, ...]:
     if not isinstance(found, list | tuple) or not all(type(one) is int for one in found):
         raise ConfigError(f"mrope_section must be a list of integers; got {found!r}")
     return tuple(found)
+
+
+def _in_turn(told: Mapping[str, Any], sections: tuple[int, ...]) -> bool:
+    found = told.get("mrope_interleaved") or False
+    if not isinstance(found, bool):
+        raise ConfigError(f"mrope_interleaved must be true or false; got {found!r}")
+    if found and not sections:
+        raise ConfigError("mrope_interleaved is of sections, and there is no mrope_section")
+    return found
 
 
 def _scheme(

@@ -133,6 +133,11 @@ class Convention:
             rotary_dim=other.rotary_dim,
         )
 
+    @property
+    def text(self) -> Self:
+        """The convention where all position numbers of a token are equal: that of one (AXES-1)."""
+        return replace(self, axes=())
+
     def dim(self, width: int) -> int:
         """Return how many of `width` components rotate."""
         return width if self.rotary_dim is None else self.rotary_dim

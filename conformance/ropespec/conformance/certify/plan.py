@@ -66,7 +66,7 @@ class Setting:
 def settings_of(profile: Profile, head_dims: tuple[int, ...]) -> list[Setting]:
     """Return the settings of what is claimed, in order; the class is not known yet."""
     return [
-        Setting(dtype, profile.convention.stating(interleaved=layout), head_dim, "")
+        Setting(dtype, profile.rotation.text.stating(interleaved=layout), head_dim, "")
         for dtype, layout, head_dim in itertools.product(profile.dtypes, profile.layouts, head_dims)
     ]
 

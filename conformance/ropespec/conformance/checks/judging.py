@@ -87,7 +87,9 @@ def _overran(trial: Trial, case: Case, best: Precision, finding: Finding) -> str
     "Positions, frequencies, angles, tables or products have fewer bits than they may.",
     names=(),
     # Angles of the first pair are integers: exact in every class, they tell nothing.
-    space=Space(values=EVERYTHING, positions=("arange", "spread", "repeated"), min_dim=4),
+    space=Space(
+        values=EVERYTHING, positions=("arange", "spread", "repeated"), min_dim=4, numbers=True
+    ),
     explain=_name_the_class,
     every_dtype=True,
 )

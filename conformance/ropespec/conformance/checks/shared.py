@@ -14,6 +14,7 @@ from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare
 from ropespec.conformance.judge.precision import PRECISIONS, Precision
 from ropespec.conformance.judge.rotation import Rotation, from_pairs
+from ropespec.conformance.subject.layout import positions_for_subject
 from ropespec.conformance.subject.session import Reply
 from ropespec.conformance.trial import Trial
 from ropespec.spec.arguments import FLOAT_DTYPES
@@ -110,9 +111,8 @@ def against(
 
 
 def as_claimed(trial: Trial, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return positions (B, S) as the subject takes them: one row (S,) where the batch shares it."""
-    shared = trial.profile.shared_positions or trial.profile.axes == "shd"
-    return positions[0] if shared else positions
+    """Return positions (B, S) as the subject takes them."""
+    return positions_for_subject(positions, trial.profile)
 
 
 def draw(case: Case, shape: tuple[int, ...], salt: int) -> NDArray[Any]:

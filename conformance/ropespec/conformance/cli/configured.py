@@ -62,6 +62,8 @@ def configured(options: Mapping[str, Any]) -> dict[str, Any]:
         "head_dims": [found.head_dim],
         **({} if found.rotary_dim is None else {"rotary_dim": found.rotary_dim}),
         **({} if found.scaling is None else {"scaling": words.say(found.scaling)}),
+        **({"sections": list(found.sections)} if found.sections else {}),
+        **({"sections_in_turn": True} if found.in_turn else {}),
     }
 
 

@@ -39,7 +39,8 @@ def frequencies(claimed: Claimed) -> Iterator[str]:
             if key != "rope_type" and not isinstance(value, list):
                 yield f"  {key} {value}"
         if claimed.sections:
-            yield f"mrope_section {' '.join(map(str, claimed.sections))}: of text all are equal"
+            how = "in turn (AXES-3)" if claimed.in_turn else "consecutive (AXES-2)"
+            yield f"sections {' '.join(map(str, claimed.sections))}, {how}"
         yield f"gain {_written(gain)} ({gain_clause})"
         yield f"{'pair':>4}  {'radians per position':<31}  {'of unscaled':<12}  clause"
         for pair, (omega, theta) in enumerate(zip(scaled, plain, strict=True)):

@@ -50,11 +50,12 @@ def _option(name: str, told: Claim) -> Callable[[Command], Command]:
     if told.of is bool:
         return click.option(told.option, name, is_flag=True, help=told.help)
     number: Any = int if told.even else click.IntRange(min=1)
+    of: Any = {int: number, tuple: str}.get(told.of, told.of)
     return click.option(
         told.option,
         name,
-        type=click.Choice(told.choices) if told.choices else number if told.of is int else told.of,
-        callback=_even if told.even else None,
+        type=click.Choice(told.choices) if told.choices else of,
+        callback=_even if told.even else _listed(int) if told.of is tuple else None,
         multiple=isinstance(told.default, tuple),
         metavar=told.metavar or None,
         help=told.help + _default(told.default),
@@ -70,13 +71,17 @@ def _default(usual: object) -> str:
     return f"  [default: {usual:g}]" if isinstance(usual, float) else f"  [default: {usual}]"
 
 
-def _numbers(_: click.Context, parameter: click.Parameter, text: str | None) -> list[float] | None:
-    """Take a list of numbers with commas between them apart."""
-    try:
-        return None if text is None else [float(one) for one in text.split(",")]
-    except ValueError:
-        must = "must be numbers with commas between them"
-        raise click.BadParameter(f"{must}; got {text!r}", param=parameter) from None
+def _listed(of: type[int] | type[float]) -> Callable[..., list[float] | None]:
+    """Return what takes a list of numbers with commas between them apart."""
+
+    def take(_: click.Context, parameter: click.Parameter, text: str | None) -> list[float] | None:
+        try:
+            return None if text is None else [of(one) for one in text.split(",")]
+        except ValueError:
+            must = f"must be {'integers' if of is int else 'numbers'} with commas between them"
+            raise click.BadParameter(f"{must}; got {text!r}", param=parameter) from None
+
+    return take
 
 
 def _number_of_a_scheme(key: str, word: words.Word) -> Callable[[Command], Command]:
@@ -90,7 +95,7 @@ def _number_of_a_scheme(key: str, word: words.Word) -> Callable[[Command], Comma
         option,
         key,
         type=click.IntRange(min=1) if of is int else str if of is tuple else float,
-        callback=_numbers if of is tuple else None,
+        callback=_listed(float) if of is tuple else None,
         metavar="X,X,..." if of is tuple else None,
         help=meaning,
     )

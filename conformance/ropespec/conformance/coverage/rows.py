@@ -11,7 +11,7 @@ from ropespec.conformance.case import Case, pool
 from ropespec.conformance.coverage.array import PAIRS, Level, Levels, Table
 from ropespec.conformance.coverage.levels import ALL, part_of
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.subject.layout import from_subject, to_subject
+from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
 from ropespec.conformance.subject.views import same_along
 
 __all__ = ["Row", "Walk", "case_of", "inputs", "walk_of"]
@@ -95,7 +95,8 @@ def case_of(levels: Levels, profile: Profile, *, interleaved: bool, seed: int) -
     named: dict[str, Any] = dict(levels)
     batch, seq, heads = map(int, named["rows, tokens, heads"].split(" x "))
     head_dim, part = named["head_dim"], named["rotated"]
-    by = profile.convention.stating(interleaved=interleaved, base=named["base"])
+    by = profile.rotation.stating(interleaved=interleaved, base=named["base"])
+    by = by if named.get("numbers") == "apart" else by.text
     by = by if part == ALL else by.stating(rotary_dim=part_of(head_dim, part))
     return Case(
         batch=batch,
@@ -120,9 +121,10 @@ def inputs(profile: Profile, case: Case, seed: int = 0) -> tuple[NDArray[Any], N
     """Return x and positions with values that their views can have."""
     positions = case.make_positions()
     if case.positions_view:
-        shared = profile.shared_positions or profile.axes == "shd"
-        one = positions[0] if shared else positions
-        positions = np.broadcast_to(same_along(one, case.positions_view), positions.shape).copy()
+        one = same_along(positions_for_subject(positions, profile), case.positions_view)
+        if profile.sections:
+            one = np.moveaxis(one, 0, -1) if positions.ndim == 3 else one[0]
+        positions = np.broadcast_to(one, positions.shape).copy()
     x = case.make_x(positions, seed)
     if isinstance(case.strided, str) and case.strided:
         x = from_subject(same_along(to_subject(x, profile), case.strided), profile)

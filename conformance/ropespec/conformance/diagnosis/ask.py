@@ -96,9 +96,9 @@ class Asker:
             del how["keywords"]["rotary_dim"]
         if self.backward:
             point = np.ones_like(given.x)
-            return self.session.attempt_vjp(point, given.positions, given.x, **how)
+            return self.session.attempt_vjp(point, given.numbers, given.x, **how)
         how["strided_positions"] = given.strided_positions
-        return self.session.attempt(given.x, given.positions, **how)
+        return self.session.attempt(given.x, given.numbers, **how)
 
 
 _REMEMBERED = 600

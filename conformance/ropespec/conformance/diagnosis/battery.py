@@ -183,6 +183,7 @@ class Maker:
         return Given(
             *(typed, positions, layout, float(claimed.base), claimed.rotary_dim),
             scaling=claimed.scaling,
+            axes=claimed.convention.axes if seed % 2 else (),
         )
 
     def _x(self, rng: np.random.Generator, shape: tuple[int, ...], values: str) -> Array:

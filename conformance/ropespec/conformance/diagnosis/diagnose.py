@@ -179,9 +179,11 @@ def _failing(results: Sequence[CheckResult], profile: Profile) -> list[Given]:
 
 def _given_of(case: dict[str, Any], profile: Profile) -> Given | None:
     try:
-        drawn = Case.read(case, profile.convention)
+        drawn = Case.read(case, profile.rotation)
         x, positions = inputs(profile, drawn)
     except (KeyError, TypeError, ValueError):
+        return None
+    if drawn.convention.axes:  # calls of tokens whose numbers differ are made here anyway
         return None
     scaling = drawn.frequencies.scheme
     return Given(

@@ -53,7 +53,7 @@ def _measured(asker: Asker, template: Given, chain: Chain) -> Array | None:
     order = [np.resize(wanted, seq)] if whole else [np.full(seq, at) for at in wanted]
     for places_ in order:
         positions = np.broadcast_to(places_, template.positions.shape).copy()
-        answer = asker.ask(replace(template, positions=positions))
+        answer = asker.ask(replace(template, positions=positions, axes=()))
         if answer is None or answer.y is None:
             return None
         factor = multipliers(Seen(answer, chain), chain)

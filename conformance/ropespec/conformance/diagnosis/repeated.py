@@ -101,7 +101,7 @@ def repeated(session: Session, results: Sequence[CheckResult]) -> Iterator[Diagn
         if wanted is None or result.id not in failed or failed & set(_COVERED.get(result.id, ())):
             continue
         if result.counterexample is not None:
-            case = Case.read(result.counterexample.case, session.profile.convention)
+            case = Case.read(result.counterexample.case, session.profile.rotation)
             told = _seen(session, known, known[result.id], wanted, case)
             yield from [told] if told else []
 

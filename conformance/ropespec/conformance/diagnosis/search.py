@@ -9,6 +9,7 @@ import numpy as np
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.candidates import BASES
 from ropespec.conformance.diagnosis.fit_frequencies import fitted_frequencies
+from ropespec.conformance.diagnosis.fit_numbers import fitted_numbers
 from ropespec.conformance.diagnosis.fit_places import fitted_places
 from ropespec.conformance.diagnosis.fits import (
     fitted_clip,
@@ -85,6 +86,7 @@ class Search:
             yield from GRADIENTS
         yield from TURNS
         claimed = self.asker.session.profile
+        yield from fitted_numbers(claimed, order, self.right)
         yield from of_schemes(claimed.scaling, claimed.base)
         yield from LADDERS
         yield from (fitted_base(base) for base in BASES if base != order[0].given.base)

@@ -11,10 +11,11 @@ import numpy as np
 
 from ropespec.conformance.evidence.literal import array_source
 from ropespec.conformance.evidence.source import (
-    ORDERS,
     Argument,
     argument,
     imports,
+    in_our_order,
+    in_subject_order,
     passed,
     subject_source,
 )
@@ -23,7 +24,7 @@ from ropespec.conformance.judge import oracle
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.binding import PLAIN, Binding
-from ropespec.conformance.subject.layout import to_subject
+from ropespec.conformance.subject.layout import positions_for_subject, to_subject
 from ropespec.spec.convention import Convention, Pairing
 
 __all__ = [
@@ -82,8 +83,9 @@ class Setting:
         return f"{function}({', '.join(words)})"
 
     def convention(self, asked: Asked) -> Convention:
-        """Return the convention that is expected of a call."""
-        return self.profile.convention.stating(**asked.stated)
+        """Return the convention that is expected of a call; equal numbers are one position."""
+        by = self.profile.rotation.stating(**asked.stated)
+        return by if asked.arrays[1].ndim == 3 else by.text
 
 
 def rotation_script(
@@ -175,12 +177,15 @@ def gradient_script(setting: Setting, asked: Asked, where: Sequence[int], *, own
     cotangent = asked.extra[0]
     lines = [*setting.begin(asked), *_given(asked), *array_source("c", cotangent)]
     lines += _formula(setting, asked, ("c", "-positions"))
-    to_subject, back = ORDERS[setting.profile.axes]
-    made, x = argument(f"x{to_subject}", asked.arrays[0], setting.profile, strided=asked.strided)
+    profile, width = setting.profile, asked.arrays[0].shape[-1]
+    made, x = _rotation_x(setting, asked)
     lines += made
-    made, c = argument(f"c{to_subject}", cotangent, setting.profile, strided=asked.strided)
+    sent = in_subject_order("c", width, profile, result=True)
+    made, c = argument(sent, cotangent, profile, strided=asked.strided)
     lines += made
-    rest = [_positions(setting, asked, names[1])[1], *_keywords(asked.keywords)]
+    more, positions = _positions(setting, asked, names[1])
+    lines += more
+    rest = [positions, *_keywords(asked.keywords)]
     if own:
         lines.append(f"y = {setting.call(own, [c, *rest])}")
     else:
@@ -189,7 +194,8 @@ def gradient_script(setting: Setting, asked: Asked, where: Sequence[int], *, own
             return setting.call(asked.function, [word, *rest])
 
         lines += setting.room.gradient(call, x, c)
-    lines.append(f"got = {setting.room.as_float64('y')}{back}")
+    y = in_our_order(setting.room.as_float64("y"), width, profile, result=False)
+    lines.append(f"got = {y}")
     return _text(lines, _element("gradient", "expected[at]", "got[at]", where))
 
 
@@ -353,16 +359,24 @@ def _rotation(
 
 
 def _rotation_x(setting: Setting, asked: Asked, name: str = "x") -> Argument:
-    to_subject = ORDERS[setting.profile.axes][0]
-    return argument(f"{name}{to_subject}", asked.arrays[0], setting.profile, strided=asked.strided)
+    x = asked.arrays[0]
+    name = in_subject_order(name, x.shape[-1], setting.profile)
+    return argument(name, x, setting.profile, strided=asked.strided)
 
 
 def _positions(setting: Setting, asked: Asked, name: str) -> Argument:
-    positions = asked.arrays[1]
+    positions, rows = asked.arrays[1], f"{name}_by_number"
     if setting.profile.shared_positions or setting.profile.axes == "shd":
         # No row is left of an empty batch; any positions of the right number will do.
         name = f"{name}[0]" if len(positions) else f"np.arange({positions.shape[1]})"
-    return argument(name, positions, setting.profile, strided=asked.strided_positions)
+    strided, sections = asked.strided_positions, setting.profile.sections
+    if not sections:
+        return argument(name, positions, setting.profile, strided=strided)
+    equal = f"np.stack([{name}] * {len(sections)})"
+    made = f"np.moveaxis({name}, -1, 0)" if positions.ndim == 3 else equal
+    sent = positions_for_subject(positions, setting.profile)
+    more, word = argument(rows, sent, setting.profile, strided=strided)
+    return [f"{rows} = {made}", *more], word
 
 
 def _keywords(keywords: Mapping[str, Any]) -> list[str]:
@@ -391,7 +405,7 @@ def _formula(setting: Setting, asked: Asked, names: tuple[str, str] = ("x", "pos
             cos, sin = "cos", "sin"
     return [
         f"theta = {theta}",
-        f"angle = {place}[..., None, None] * theta",
+        f"angle = {place}[..., None, {list(by.axes) or None}] * theta",
         f"first, second = {pair}",
         f"expected = {names[0]}.astype(np.float64)",
         "a, b = expected[first].copy(), expected[second].copy()",
@@ -403,11 +417,12 @@ def _formula(setting: Setting, asked: Asked, names: tuple[str, str] = ("x", "pos
 
 def _result(setting: Setting, asked: Asked, call: str) -> Lines:
     """Write the call of a rotation, and its result in the axes of x."""
-    back = ORDERS[setting.profile.axes][1]
+    y = setting.room.as_float64("y")
+    got = in_our_order(y, asked.arrays[0].shape[-1], setting.profile)
     lines = [f"y = {call}"]
     if asked.do == "unrecorded":
         lines = [f"with {setting.room.unrecorded}():", f"    y = {call}"]
-    return [*lines, f"got = {setting.room.as_float64('y')}{back}"]
+    return [*lines, f"got = {got}"]
 
 
 def _whole(asked: Asked) -> Lines:

@@ -14,19 +14,50 @@ from ropespec.conformance.evidence.literal import array_source, holds_bfloat16
 from ropespec.conformance.evidence.viewed import viewed
 from ropespec.conformance.frameworks import ARRAYS, BUILTIN
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.subject.layout import components
 from ropespec.conformance.subject.schemes import Value
 from ropespec.conformance.subject.target import FOREIGN
 
-__all__ = ["ORDERS", "Argument", "argument", "imports", "passed", "subject_source"]
+__all__ = [
+    "Argument",
+    "argument",
+    "imports",
+    "in_our_order",
+    "in_subject_order",
+    "passed",
+    "subject_source",
+]
 
 # The axes of x that make up the subject's order out of (batch, sequence, heads, head_dim), and
 # those that lead back.
-ORDERS = {
+_ORDERS = {
     "bhsd": (".transpose(0, 2, 1, 3)", ".transpose(0, 2, 1, 3)"),
     "bshd": ("", ""),
     "sbhd": (".transpose(1, 0, 2, 3)", ".transpose(1, 0, 2, 3)"),
     "shd": ("[0]", "[None]"),
 }
+
+
+def in_subject_order(name: str, width: int, profile: Profile, *, result: bool = False) -> str:
+    """Write x, or what is in the order of a result, as the subject takes it."""
+    order = _components(width, profile, result=result)
+    return f"{name}{order and f'[..., {order}]'}{_ORDERS[profile.axes][0]}"
+
+
+def in_our_order(name: str, width: int, profile: Profile, *, result: bool = True) -> str:
+    """Write a result, or what is in the order of x, with its axes and components in ours."""
+    order = _components(width, profile, result=result)
+    return f"{name}{_ORDERS[profile.axes][1]}{order and f'[..., np.argsort({order})]'}"
+
+
+def _components(width: int, profile: Profile, *, result: bool) -> str:
+    """Write the order of the components; nothing where it is ours."""
+    if not (profile.trailing or (result and profile.pairs_apart)):
+        return ""
+    parts = components(width, profile, result=result)
+    said = (":".join(map(str, (p.start, p.stop, *([p.step] if p.step else [])))) for p in parts)
+    return f"np.r_[{', '.join(said)}]"
+
 
 Argument = tuple[list[str], str]
 """The lines before a call, and the expression that stands in it."""

@@ -15,7 +15,7 @@ from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.spec.convention import Frequencies
 
-__all__ = ["RIGHT", "Chain", "Made", "Pairs", "allowed", "run"]
+__all__ = ["RIGHT", "Chain", "Frequency", "Made", "Pairs", "Place", "allowed", "run"]
 
 
 class Pairs(NamedTuple):
@@ -37,7 +37,9 @@ Tail = Callable[[Given, Array], Array]
 
 
 def own_position(given: Given) -> Array:
-    """Return the position of each token, (B, S, 1, 1)."""
+    """Return the position of each token, (B, S, 1, 1), or of each pair, (B, S, 1, n)."""
+    if given.axes:
+        return np.asarray(given.numbers[..., None, list(given.axes)], dtype=np.float64)
     return np.asarray(given.positions[..., None, None], dtype=np.float64)
 
 

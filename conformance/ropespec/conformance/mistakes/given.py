@@ -33,6 +33,8 @@ class Given:
         Whether x or positions are views with gaps.
     scaling : Scaling or None
         How frequencies are to be scaled.
+    axes : tuple of int
+        Which of several numbers of a token each pair is to follow; empty where they are equal.
     past : tuple of Given
         The calls before it to the same instance, the first one first.
     """
@@ -45,6 +47,7 @@ class Given:
     strided: bool | str = False
     strided_positions: bool | str = False
     scaling: Scaling | None = None
+    axes: tuple[int, ...] = ()
     past: "tuple[Given, ...]" = ()
 
     @property
@@ -57,6 +60,17 @@ class Given:
     def turning(self) -> int:
         """How many components are to rotate."""
         return self.x.shape[-1] if self.rotary_dim is None else self.rotary_dim
+
+    @property
+    def numbers(self) -> Array:
+        """Positions as they are asked for: (B, S), or (B, S, n) where they are not equal.
+
+        The first is the position, and the others count from elsewhere.
+        """
+        if not self.axes:
+            return self.positions
+        others = [np.abs(self.positions - 7 * axis) for axis in range(1, max(self.axes) + 1)]
+        return np.stack([self.positions, *others], axis=-1)
 
     @property
     def dtype(self) -> str:

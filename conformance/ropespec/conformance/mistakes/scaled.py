@@ -15,6 +15,7 @@ from ropespec.spec.scaling import (
     LongRope,
     NtkAware,
     NtkByParts,
+    Proportional,
     Scaling,
     Yarn,
     has_frequencies,
@@ -39,6 +40,7 @@ _PLAIN = 0.5
 """The cost of the simplest: what divides a width by itself also makes plain frequencies."""
 _FACTORS = (2.0, 4.0, 8.0, 16.0, 32.0, 40.0)
 _LENGTHS = (2048, 4096, 8192, 32768)
+_SHARES = (0.25, 0.5, 0.75)
 _BASES = (10000.0, 100000.0, 150000.0, 500000.0, 1e6)
 
 
@@ -72,6 +74,8 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
         words = f"{other.name}, factor {getattr(other, 'factor', 1):g}"
         length = getattr(other, "original_length", None)
         words += f", original length {length}" if length else ""
+        share = getattr(other, "proportion", None)
+        words += f", {share:g} of all pairs" if share else ""
         what = f"the frequencies are those of {words}, of base {its_base:g}"
         for change in (_under(other, its_base), _under(other, its_base, gained=False)):
             yield Choice("another scheme", "frequency", what, change, 2.0)
@@ -131,6 +135,7 @@ def _others(claimed: Scaling, base: float) -> Iterator[tuple[Scaling, float]]:
     factors = dict.fromkeys((float(getattr(claimed, "factor", 1.0)), *_FACTORS))
     lengths = dict.fromkeys((int(getattr(claimed, "original_length", 4096)), *_LENGTHS))
     for its_base in dict.fromkeys((base, *_BASES)):
+        yield from ((Proportional(share), its_base) for share in _SHARES)
         for factor in factors:
             tried: list[Scaling] = [Linear(factor), NtkAware(factor)]
             for length in lengths:

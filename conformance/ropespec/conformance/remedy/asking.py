@@ -80,7 +80,7 @@ def _case(profile: Profile, head_dim: int, *, batch: int = 1, seq: int = 2) -> C
         seq=seq,
         heads=1,
         head_dim=head_dim,
-        convention=profile.convention,
+        convention=profile.rotation.text,
         dtype=profile.dtypes[0],
         positions="repeated",
         start=1,

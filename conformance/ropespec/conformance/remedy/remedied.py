@@ -167,7 +167,7 @@ class _Tries:
 
     def _again(self, result: CheckResult, before: Profile, after: Profile) -> CheckResult | None:
         """Run a check that failed under other claims; None if these are not about its failure."""
-        case, item = _case_of(result, before.convention), self.known[result.id]
+        case, item = _case_of(result, before.rotation), self.known[result.id]
         if self._late or case is None or not _admits(before, case):
             return None
         under, now = self._trial(after), self._trial(before)
@@ -260,7 +260,7 @@ def _is_plain(result: CheckResult, profile: Profile) -> bool:
     """Whether a number is wrong that no claim so far, and nothing in `LEAVE_OUT`, is about."""
     if result.kind != "numbers" or result.status is not Status.FAIL:
         return False
-    case = _case_of(result, profile.convention)
+    case = _case_of(result, profile.rotation)
     if case is None or not _admits(profile, case):
         return False
     return not case.strided and case.values != "subnormal"

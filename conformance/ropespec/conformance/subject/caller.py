@@ -16,7 +16,13 @@ import numpy as np
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.errors import SubjectError
-from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
+from ropespec.conformance.subject.layout import (
+    from_subject,
+    positions_for_subject,
+    result_from_subject,
+    result_to_subject,
+    to_subject,
+)
 from ropespec.conformance.subject.reply import Offer, Reply, Rotated
 from ropespec.conformance.subject.requests import Question
 
@@ -347,7 +353,7 @@ class Caller(ABC):
             strided=strided,
             strided_cotangent=strided_cotangent,
         )
-        sent = (to_subject(cotangent, self.profile),)
+        sent = (result_to_subject(cotangent, self.profile),)
         return self._rotation(asked, keywords, "vjp", sent)
 
     def rotate_refilled(
@@ -403,7 +409,8 @@ class Caller(ABC):
         self._note(asked, question)
         if asked.reply is not None and len(asked.reply.values) == 1:
             got = asked.reply.values[0]
-            asked.y = from_subject(got, under) if got.shape == sent[0].shape else None
+            back = from_subject if do == "vjp" else result_from_subject
+            asked.y = back(got, under) if got.shape == sent[0].shape else None
         return asked
 
     @staticmethod

@@ -35,6 +35,7 @@ _MODULES = (
     "layout",
     "made",
     "misprints",
+    "numbered",
     "partial",
     "paths",
     "position",

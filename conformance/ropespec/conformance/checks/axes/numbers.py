@@ -15,7 +15,7 @@ from ropespec.conformance.judge.finding import Call, Finding, broken, compare, w
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.layout import (
     from_subject,
-    positions_for_subject,
+    rows_for_subject,
     to_subject,
 )
 from ropespec.conformance.trial import Trial, Unfit
@@ -199,7 +199,7 @@ def _rotate(
 ) -> NDArray[Any]:
     claimed = trial.profile
     sent = to_subject(x, claimed)
-    places = np.stack([positions_for_subject(p, claimed) for p in numbers])
+    places = np.stack([rows_for_subject(p, claimed) for p in numbers])
     reply = trial.call(ROTATION, (sent, places), keywords)
     y = reply.values[0]
     if len(reply.values) != 1 or y.shape != sent.shape:

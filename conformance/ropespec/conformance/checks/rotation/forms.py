@@ -94,6 +94,7 @@ def _value(id_: str, name: str, other: str, *, interleaved: bool) -> None:
             positions=("arange", "ragged", "shuffled", "repeated", "negative", "spread"),
             layouts=(interleaved,),
             strided=True,
+            numbers=True,
         ),
         general=True,
         every_dtype=True,

@@ -14,7 +14,11 @@ from ropespec.conformance.judge.finding import Call, Finding, broken, compare, h
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.registry import check, walks
-from ropespec.conformance.subject.layout import positions_for_subject, to_subject
+from ropespec.conformance.subject.layout import (
+    positions_for_subject,
+    result_to_subject,
+    to_subject,
+)
 from ropespec.conformance.subject.session import NotPossible, Reply, SubjectRaised
 from ropespec.conformance.trial import Trial
 
@@ -64,6 +68,12 @@ def _asked(trial: Trial, case: Case) -> list[Asked]:
     return some
 
 
+def _ordered(trial: Trial, asked: Asked, y: Array) -> Array:
+    """Reorder what is like a result of a call, as the subject returns it."""
+    of_rotation = asked.function == FUNCTIONS[0]
+    return (result_to_subject if of_rotation else to_subject)(y, trial.profile)
+
+
 def _passed(trial: Trial, asked: Asked) -> dict[str, Any]:
     taken = trial.keywords(asked.function)
     return {key: value for key, value in asked.call.keywords.items() if key in taken}
@@ -108,9 +118,8 @@ def _written(
     message = f"{name} does not hold the numbers of the plain call"
     if y.dtype != expected.dtype or y.shape != expected.shape:
         return broken(message, call=asked.call)
-    allowed = 2 * to_subject(
-        asked.exact.allowed(trial.loosest(case.dtype), trial.machine), trial.profile
-    )
+    own = asked.exact.allowed(trial.loosest(case.dtype), trial.machine)
+    allowed = 2 * _ordered(trial, asked, own)
     exact = expected.astype(np.float64)
     return compare(y, exact, allowed, name="out", message=message).after(asked.call)
 
@@ -214,14 +223,14 @@ def _refusal(trial: Trial, asked: Asked, kind: str, error: SubjectRaised) -> Fin
 
 def _right(trial: Trial, case: Case, asked: Asked, got: Reply, kind: str) -> Finding:
     message = f"{asked.function} accepts an out of unfit {kind}, and its numbers are wrong"
-    expected = to_subject(asked.exact.y, trial.profile)
+    expected = _ordered(trial, asked, asked.exact.y)
     allowed = asked.exact.allowed(trial.loosest(case.dtype), trial.machine)
     if got.values[0].shape != expected.shape:
         return broken(message, call=asked.call)
     return compare(
         got.values[0],
         expected,
-        to_subject(allowed, trial.profile),
+        _ordered(trial, asked, allowed),
         name="out",
         message=message,
     ).after(asked.call)
@@ -255,7 +264,7 @@ def gradient(trial: Trial, case: Case) -> Finding:
                 "into",
                 asked.function,
                 sent,
-                [to_subject(c, trial.profile)],
+                [result_to_subject(c, trial.profile)],
                 keywords=_passed(trial, asked),
             )
         except NotPossible:

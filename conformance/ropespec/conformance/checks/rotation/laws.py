@@ -171,7 +171,7 @@ def linear(trial: Trial, case: Case) -> Finding:
     "ROT-20.gradient",
     "The gradient is not the rotation by the opposite angle, or a part of it is lost.",
     names=("P-18",),
-    space=Space(values=("normal", "ones"), strided=True),
+    space=Space(values=("normal", "ones"), strided=True, numbers=True),
     applies=differentiable,
     every_dtype=True,
 )

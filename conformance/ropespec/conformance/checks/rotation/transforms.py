@@ -12,7 +12,13 @@ from ropespec.conformance.checks.shared import gradients_claimed
 from ropespec.conformance.judge.finding import Finding, broken, compare, worst
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
 from ropespec.conformance.registry import check
-from ropespec.conformance.subject.layout import from_subject, positions_for_subject, to_subject
+from ropespec.conformance.subject.layout import (
+    from_subject,
+    positions_for_subject,
+    result_from_subject,
+    result_to_subject,
+    to_subject,
+)
 from ropespec.conformance.subject.session import NotDifferentiable
 from ropespec.conformance.trial import Trial
 
@@ -57,6 +63,18 @@ def _settled(trial: Trial, case: Case) -> Case:
     return case.stating(base=float(claimed.base), rotary_dim=claimed.rotary_dim)
 
 
+_LIKE = {
+    "second": ("yx", "yx"),
+    "two_calls": ("yy", "x"),
+    "jvp": ("x", "yy"),
+    "compiled": ("y", "yx"),
+}
+"""Of each transform, whether what it takes beside x, and what it returns, is like x or like y."""
+
+_SENT = {"x": to_subject, "y": result_to_subject}
+_RECEIVED = {"x": from_subject, "y": result_from_subject}
+
+
 def _apply(
     trial: Trial,
     transform: str,
@@ -66,23 +84,22 @@ def _apply(
     others: Sequence[Array] = (),
 ) -> tuple[Array, ...]:
     """Apply a transform to the rotation; arrays and results are (B, S, H, D), `others` (B, S)."""
-    claimed = trial.profile
+    claimed, (given_like, like) = trial.profile, _LIKE[transform]
     reply = trial.session.transform(
         transform,
         "apply_rotary",
         [to_subject(given[0], claimed), positions_for_subject(given[1], claimed)],
         [
-            *(to_subject(item, claimed) for item in extra),
+            *(_SENT[like](item, claimed) for like, item in zip(given_like, extra, strict=False)),
             *(positions_for_subject(item, claimed) for item in others),
         ],
         keywords=trial.session.conventions("apply_rotary", case.keywords),
     )
-    return tuple(_ordered(value, given[0], trial) for value in reply.values)
-
-
-def _ordered(value: Array, x: Array, trial: Trial) -> Array:
-    sent = to_subject(x, trial.profile)
-    return from_subject(value, trial.profile) if value.shape == sent.shape else value
+    shape = to_subject(given[0], claimed).shape
+    return tuple(
+        _RECEIVED[kind](value, claimed) if value.shape == shape else value
+        for kind, value in zip(like, reply.values, strict=False)
+    )
 
 
 def _as_plain(
@@ -278,7 +295,7 @@ def _mapped(
     shape = (len(xs), *sent[0].shape)
     if len(reply.values) != 1 or reply.values[0].shape != shape:
         return broken(f"vmap gives {', '.join(reply.descriptions)}; expected shape {shape}")
-    return [from_subject(y, claimed) for y in reply.values[0]]
+    return [result_from_subject(y, claimed) for y in reply.values[0]]
 
 
 @check(

@@ -75,7 +75,7 @@ def usual_case(trial: Trial, seed: int) -> Case:
         seq=min(3, trial.most_tokens(2)) or 1,
         heads=2,
         head_dim=next((dim for dim in claimed.head_dims if dim >= wide), max(claimed.head_dims)),
-        convention=claimed.convention,
+        convention=claimed.rotation.text,
         dtype=claimed.dtypes[0],
         positions="arange" if shared else "ragged",
         start=0,

@@ -25,7 +25,7 @@ from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.registry import check
 from ropespec.conformance.subject.layout import (
     from_subject,
-    positions_for_subject,
+    rows_for_subject,
     to_subject,
 )
 from ropespec.conformance.trial import Trial, Unfit
@@ -174,7 +174,7 @@ def _rotate(trial: Trial, asked: _Asked) -> NDArray[Any]:
     """Rotate x; the result is in the order of axes of x."""
     claimed = trial.profile
     sent = to_subject(asked.x, claimed)
-    places = positions_for_subject(asked.positions, claimed)
+    places = rows_for_subject(asked.positions, claimed)
     reply = trial.call(ROTATION, (sent, places), asked.keywords)
     y = reply.values[0]
     if len(reply.values) != 1 or y.shape != sent.shape:

@@ -1,0 +1,103 @@
+"""Several position numbers that are claimed: which of them pairs follow instead."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ropespec.conformance.mistakes.chain import Place, ladder, own_position
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.spec.axes import Sections, Woven
+from ropespec.spec.errors import ArgumentError
+
+__all__ = ["MISTAKES", "Followed", "arrangements", "following", "measured", "under_base"]
+
+MISTAKES = entries("""
+one position number
+    All pairs follow the same number of a token; let each follow that of its section.
+position numbers exchanged
+    The sections follow the numbers in another order; time, height and width come in this one.
+sections of components
+    Sections count components where they are to count pairs; a section of n has n pairs.
+sections arranged otherwise
+    Consecutive sections are taken for sections in turn, or the other way round; the model says
+    which it has.
+other sections
+    Pairs follow other numbers than those of their sections; read the sections from the
+    configuration of the model.
+""")
+
+Followed = tuple[int, ...]
+"""Which position number each pair follows."""
+
+Arrangement = tuple[str, str, Followed]
+
+
+def arrangements(sections: tuple[int, ...]) -> Iterator[Arrangement]:
+    """Return the mistake, its words and what pairs follow, the nearest to the claim first.
+
+    Parameters
+    ----------
+    sections : tuple of int
+        The claim.
+    """
+    pairs, count = sum(sections), len(sections)
+    for kind, how in ((Woven, "in turn"), (Sections, "consecutive")):
+        for followed in _followed(kind, sections):
+            yield "sections arranged otherwise", f"the sections are {how}", followed
+    for number in range(count):
+        what = f"all pairs follow number {number} of a token"
+        yield "one position number", what, (number,) * pairs
+    ends = [0, *(end // 2 for end in itertools.accumulate(sections[:-1])), pairs]
+    parts = tuple(stop - start for start, stop in itertools.pairwise(ends))
+    yield "sections of components", "the sections count components", Sections(parts).followed()
+    for order in itertools.permutations(range(count)):
+        what = f"the sections follow numbers {', '.join(map(str, order))}, in this order"
+        for kind in (Sections, Woven):
+            for followed in _followed(kind, sections):
+                yield "position numbers exchanged", what, tuple(order[one] for one in followed)
+
+
+def _followed(kind: type[Sections | Woven], sections: tuple[int, ...]) -> Iterator[Followed]:
+    try:
+        yield kind(sections).followed()
+    except ArgumentError:  # such sections do not fit in turn
+        return
+
+
+def measured(followed: Followed) -> Arrangement:
+    """Name what pairs follow by sections, if they have some, and else pair by pair."""
+    counts = tuple(followed.count(number) for number in range(max(followed) + 1))
+    what = f"pairs follow numbers {' '.join(map(str, followed))}"
+    for kind, how in ((Woven, "in turn"), (Sections, "consecutive")):
+        if followed in _followed(kind, counts):
+            what = f"the sections are {', '.join(map(str, counts))}, {how}"
+    return "other sections", what, followed
+
+
+def following(arrangement: Arrangement, base: float | None = None) -> Choice:
+    """Return the choice of other numbers, and of another base if one is given."""
+    key, what, followed = arrangement
+    change: dict[str, Any] = {"place": _by(followed)}
+    if base is None:
+        return Choice(key, "place", what, change, 0.5)
+    what += f", and the frequencies are those of base {base:g}"
+    return Choice(key, "place and frequency", what, change | under_base(base), 2.0)
+
+
+def _by(followed: Followed) -> Place:
+    def place(given: Given) -> Array:
+        return own_position(replace(given, axes=followed) if given.axes else given)
+
+    return place
+
+
+def under_base(base: float) -> dict[str, Any]:
+    """Return the frequencies of another base."""
+
+    def frequency(given: Given) -> Array:
+        return ladder(replace(given, base=base))
+
+    return {"frequency": frequency}

@@ -1,0 +1,104 @@
+"""Rotations of other orders, as their profile claims: of numbers, of components, of results."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.zoo.entry import right, wrong
+from ropespec.conformance.zoo.parts import half, inv_freq, rope
+
+__all__ = [
+    "components_for_sections",
+    "first_components",
+    "frequencies_of_text_alone",
+    "last_components",
+    "numbers_exchanged",
+    "pairs_come_out_apart",
+    "pairs_stay_together",
+    "sections_in_turn",
+    "sections_of_another_model",
+    "sections_of_images",
+    "turn_for_sections",
+]
+
+Array = NDArray[Any]
+FLOAT32 = {"float32": "float32-angles"}
+IMAGES: dict[str, Any] = {"sections": (2, 3, 3)}
+IN_TURN: dict[str, Any] = {"sections": (4, 2, 2), "sections_in_turn": True}
+LAST: dict[str, Any] = {"rotary_dim": 8, "trailing": True}
+APART: dict[str, Any] = {"interleaved": True, "pairs_apart": True}
+CAUGHT = ("ROT-7.value", "JDG-3.precision")
+
+
+def _rotated(x: Array, positions: Array, *followed: int) -> Array:
+    """Take the angle of each pair from the row of positions that it follows."""
+    number = positions[list(followed)].astype(np.float32)
+    angle = np.moveaxis(number, 0, -1) * inv_freq(x.shape[-1])
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+@right("Time, height and width have consecutive pairs.", FLOAT32, **IMAGES)
+def sections_of_images(x: Array, positions: Array) -> Array:
+    """Rotate as Qwen2-VL does."""
+    return _rotated(x, positions, 0, 0, 1, 1, 1, 2, 2, 2)
+
+
+@right("Time, height and width have pairs in turn.", FLOAT32, **IN_TURN)
+def sections_in_turn(x: Array, positions: Array) -> Array:
+    """Rotate as Qwen3-VL does."""
+    return _rotated(x, positions, 0, 1, 2, 0, 1, 2, 0, 0)
+
+
+@wrong("one position number", "Height and width are not looked at.", *CAUGHT, **IMAGES)
+def frequencies_of_text_alone(x: Array, positions: Array) -> Array:
+    """Rotate by the first number."""
+    return _rotated(x, positions, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+@wrong("position numbers exchanged", "Width comes before height.", *CAUGHT, **IMAGES)
+def numbers_exchanged(x: Array, positions: Array) -> Array:
+    """Take time, width, height."""
+    return _rotated(x, positions, 0, 0, 2, 2, 2, 1, 1, 1)
+
+
+@wrong("sections of components", "Sections of half as many pairs.", *CAUGHT, **IMAGES)
+def components_for_sections(x: Array, positions: Array) -> Array:
+    """Give what is left to the last number."""
+    return _rotated(x, positions, 0, 1, 2, 2, 2, 2, 2, 2)
+
+
+@wrong("sections arranged otherwise", "Pairs in turn are consecutive ones.", *CAUGHT, **IN_TURN)
+def turn_for_sections(x: Array, positions: Array) -> Array:
+    """Take Qwen3-VL for Qwen2-VL."""
+    return _rotated(x, positions, 0, 0, 0, 0, 1, 1, 2, 2)
+
+
+@wrong("other sections", "The sections are those of another model.", *CAUGHT, **IMAGES)
+def sections_of_another_model(x: Array, positions: Array) -> Array:
+    """Take 4, 2 and 2."""
+    return _rotated(x, positions, 0, 0, 0, 0, 1, 1, 2, 2)
+
+
+@right("The last components rotate, after those that have no position.", FLOAT32, **LAST)
+def last_components(x: Array, positions: Array) -> Array:
+    """Lay out a head as DeepSeek does."""
+    return np.concatenate([x[..., :-8], rope(x[..., -8:], positions)], axis=-1)
+
+
+@wrong("R9", "The first components rotate, and the last are claimed.", "ROT-7.value", **LAST)
+def first_components(x: Array, positions: Array) -> Array:
+    """Rotate the other end."""
+    return np.concatenate([rope(x[..., :8], positions), x[..., 8:]], axis=-1)
+
+
+@right("Interleaved pairs come out as half-split ones.", FLOAT32, **APART)
+def pairs_come_out_apart(x: Array, positions: Array) -> Array:
+    """Put members together first, as transformers does for DeepSeek."""
+    return rope(np.concatenate([x[..., ::2], x[..., 1::2]], axis=-1), positions)
+
+
+@wrong("", "Interleaved pairs come out as they went in.", "ROT-10.identity", **APART)
+def pairs_stay_together(x: Array, positions: Array) -> Array:
+    """Rotate in place."""
+    return rope(x, positions, pairs=True)
