@@ -17,6 +17,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.report.headline import headline, list_words
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.zoo import zoo
+from ropespec.spec.convention import Frequencies
 
 ZOO = "ropespec.conformance.zoo"
 HALF = f"{ZOO}.styles:usual_half"
@@ -365,10 +366,10 @@ def test_the_exact_turn_is_the_specified_one(right):
     x = np.random.default_rng(1).standard_normal((2, 3, 2, 8))
     positions = np.array([[0, 1, 2], [5, 60, 700]])
     expected = right.apply_rotary(x, positions, interleaved=True, base=500.0, rotary_dim=4)
-    share = Turn(Pairing.INTERLEAVED, base=500.0, fixed=4)
+    share = Turn(Pairing.INTERLEAVED, frequencies=Frequencies(500.0), fixed=4)
 
     np.testing.assert_allclose(share.of(x, positions).y, expected, rtol=0, atol=1e-12)
-    other = Turn(Pairing.INTERLEAVED, base=501.0, fixed=4).of(x, positions).y
+    other = Turn(Pairing.INTERLEAVED, frequencies=Frequencies(501.0), fixed=4).of(x, positions).y
     assert np.abs(other - expected).max() > 1e-3
 
 
