@@ -22,6 +22,7 @@ from ropespec.spec.convention import Frequencies
 ZOO = "ropespec.conformance.zoo"
 HALF = f"{ZOO}.styles:usual_half"
 WOVEN = f"{ZOO}.styles:usual_interleaved"
+YARN = f"{ZOO}.claimed:scaled_as_yarn"
 LAYOUTS = (Pairing.INTERLEAVED, Pairing.HALF, Pairing.DEINTERLEAVED)
 
 
@@ -427,3 +428,20 @@ def test_reach_is_the_last_position_that_is_answered(last):
 def test_long_lists_of_channels_are_shortened(order, words):
     """Only the beginning of each run is printed."""
     assert list_words(order) == words
+
+
+def test_two_schemes_are_told_by_both_names(fresh):
+    """In the first line, with their numbers; and what has none is said to have none."""
+    found = fresh(YARN, HALF)
+    words = "scaling yarn (factor 16, original max position 4096, "
+
+    assert not found.interchangeable
+    assert found.change is None
+    assert headline(found).startswith(f"not interchangeable: A has {words}")
+    assert ", B has no scaling: they" in headline(found)
+    assert f"base 10000, {words}" in found.a.convention
+
+
+def test_one_scheme_is_told_of_neither(fresh):
+    """What both do is no difference."""
+    assert fresh(YARN, YARN).interchangeable
