@@ -89,7 +89,7 @@ _WORDS: Mapping[Name, Mapping[Any, str]] = {
 }
 
 
-def _largest(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _largest(value: tuple[str, int]) -> str:
     policy, limit = value
     said = {
         "right": f"Positions are right up to {limit}, the largest tried.",
@@ -103,7 +103,7 @@ def _largest(value: Any) -> str:  # noqa: ANN401  # as Fact.value
     return said.get(policy, f"Positions wrap at {limit}.")
 
 
-def _classes(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _classes(value: tuple[tuple[str, str], ...]) -> str:
     said = (
         f"x of {dtype} is within no precision class"
         if name == "none"
@@ -113,36 +113,36 @@ def _classes(value: Any) -> str:  # noqa: ANN401  # as Fact.value
     return f"{'; '.join(said)}."
 
 
-def _answer(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _answer(value: str) -> str:
     return f"It {value}." if value.startswith("raises") else f"It answers with {value}."
 
 
-def _axes(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _axes(value: str) -> str:
     names = {"b": "batch", "s": "sequence", "h": "heads", "d": "head_dim"}
-    return f"x is ({', '.join(names[letter] for letter in str(value))})."
+    return f"x is ({', '.join(names[letter] for letter in value)})."
 
 
-def _tried(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _tried(value: tuple[str, ...]) -> str:
     if len(value) == 1:
         return f"No order of axes but {value[0]} was tried."
     return f"These orders of axes were tried: {', '.join(value)}."
 
 
-def _dims(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _dims(value: tuple[int, ...]) -> str:
     first, *others = value
     return f"All this was measured at head_dim {first}{''.join(f', and at {o}' for o in others)}."
 
 
-def _layouts(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _layouts(value: tuple[Pairing, Pairing]) -> str:
     on, off = ("2i and 2i+1" if one is Pairing.INTERLEAVED else "i and i+d/2" for one in value)
     return f"With interleaved=True these are {on}, with interleaved=False {off}."
 
 
-def _flags(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _flags(value: tuple[tuple[str, str], ...]) -> str:
     return "; ".join(f"{name} is ignored ({when})" for name, when in value) + "."
 
 
-def _confirmed(value: Any) -> str:  # noqa: ANN401  # as Fact.value
+def _confirmed(value: str) -> str:
     return f"Run beside it, this {value}."
 
 
