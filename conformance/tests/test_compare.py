@@ -17,10 +17,12 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.report.headline import headline, list_words
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.zoo import zoo
+from ropespec.spec.convention import Frequencies
 
 ZOO = "ropespec.conformance.zoo"
 HALF = f"{ZOO}.styles:usual_half"
 WOVEN = f"{ZOO}.styles:usual_interleaved"
+YARN = f"{ZOO}.claimed:scaled_as_yarn"
 LAYOUTS = (Pairing.INTERLEAVED, Pairing.HALF, Pairing.DEINTERLEAVED)
 
 
@@ -365,10 +367,10 @@ def test_the_exact_turn_is_the_specified_one(right):
     x = np.random.default_rng(1).standard_normal((2, 3, 2, 8))
     positions = np.array([[0, 1, 2], [5, 60, 700]])
     expected = right.apply_rotary(x, positions, interleaved=True, base=500.0, rotary_dim=4)
-    share = Turn(Pairing.INTERLEAVED, base=500.0, fixed=4)
+    share = Turn(Pairing.INTERLEAVED, frequencies=Frequencies(500.0), fixed=4)
 
     np.testing.assert_allclose(share.of(x, positions).y, expected, rtol=0, atol=1e-12)
-    other = Turn(Pairing.INTERLEAVED, base=501.0, fixed=4).of(x, positions).y
+    other = Turn(Pairing.INTERLEAVED, frequencies=Frequencies(501.0), fixed=4).of(x, positions).y
     assert np.abs(other - expected).max() > 1e-3
 
 
@@ -426,3 +428,20 @@ def test_reach_is_the_last_position_that_is_answered(last):
 def test_long_lists_of_channels_are_shortened(order, words):
     """Only the beginning of each run is printed."""
     assert list_words(order) == words
+
+
+def test_two_schemes_are_told_by_both_names(fresh):
+    """In the first line, with their numbers; and what has none is said to have none."""
+    found = fresh(YARN, HALF)
+    words = "scaling yarn (factor 16, original max position 4096, "
+
+    assert not found.interchangeable
+    assert found.change is None
+    assert headline(found).startswith(f"not interchangeable: A has {words}")
+    assert ", B has no scaling: they" in headline(found)
+    assert f"base 10000, {words}" in found.a.convention
+
+
+def test_one_scheme_is_told_of_neither(fresh):
+    """What both do is no difference."""
+    assert fresh(YARN, YARN).interchangeable

@@ -141,7 +141,7 @@ def test_a_mistake_is_named_and_written_as_json(tmp_path):
 
     assert "D13 sine lost" in done.output
     assert content["diagnosis"][0]["id"] == "D13"
-    assert {"name", "value", "certainty", "sentence"} == set(content["facts"][0])
+    assert {"name", "value", "sentence"} == set(content["facts"][0])
     assert content["headline"].startswith("no convention that is known")
     assert content["command"] == ""
     assert "ropespec check" not in done.output

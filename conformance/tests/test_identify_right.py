@@ -5,7 +5,7 @@ import pytest
 
 from ropespec import reference
 from ropespec.conformance.diagnosis import diagnose
-from ropespec.conformance.identify import Name, Pairing, Source, convention, identify
+from ropespec.conformance.identify import Name, Pairing, convention, identify
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import Right, zoo
@@ -53,19 +53,19 @@ def test_the_conventions_of_a_right_implementation_are_read_off(entry, found_of)
 
     assert found.value(Name.PAIRING) is pairing
     assert found.value(Name.AXES) == profile.axes
-    # A bend in the frequencies is told as such, and a base cannot be read off it.
-    assert found.value(Name.BASE) == (profile.base if profile.scaling is None else None)
+    assert found.value(Name.BASE) == profile.base
+    assert found.found.by.frequencies.scheme == profile.scaling
     assert found.value(Name.DIRECTION) == "counter-clockwise"
     assert found.value(Name.ROTARY_DIM) == profile.rotary_dim or (
         profile.rotary_dim is None and found.value(Name.ROTARY_RULE) == "all"
     )
-    assert found.value(Name.TOKENS) is Source.OWN
+    assert found.confirmed
     assert found.value(Name.POSITION_OFFSET) == 0
     assert found.value(Name.GAIN) == pytest.approx(
         float(profile.convention.frequencies.gain), abs=1e-3
     )
-    measured = found.value(Name.PRECISION)  # against a base, so there is none under a scheme
-    assert dict(measured or {}) == (dict(entry.measured) if profile.scaling is None else {})
+    measured = {"float32": "float32-angles"} if profile.scaling else dict(entry.measured)
+    assert dict(found.value(Name.PRECISION)) == measured
 
 
 @pytest.mark.parametrize("entry", RIGHT, ids=lambda entry: entry.name)
@@ -169,11 +169,11 @@ def test_a_table_filled_with_nan_is_read_where_it_holds_numbers(checks):
     assert found.value(Name.LARGEST) == ("filled", 2048)
 
 
-def test_facts_come_in_one_order_with_sentences_and_certainties(found_of):
-    """A fact has a name of the vocabulary, once, a certainty in [0, 1] and a sentence."""
+def test_facts_come_in_one_order_with_sentences(found_of):
+    """A fact has a name of the vocabulary, once, and a sentence."""
     found = found_of(RIGHT[0])
     names = [fact.name for fact in found]
 
     assert names == sorted(set(names), key=list(Name).index)
-    assert all(0 < fact.certainty <= 1 and fact.sentence.endswith(".") for fact in found)
+    assert all(fact.sentence.endswith(".") for fact in found)
     assert found.as_dict()["command"] == found.command()

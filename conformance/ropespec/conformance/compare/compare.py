@@ -134,13 +134,16 @@ def _permutation(a: Turn, b: Turn, change: Change | None, dim: int) -> Permutati
 
 
 def _report(side: Side, turn: Turn | None) -> SideReport:
-    facts = [side.found.fact(name) for name in (Name.PAIRING, Name.BLOCK, Name.SCHEME)]
+    facts = [side.found.fact(name) for name in (Name.PAIRING, Name.ROTATION, Name.BESIDE)]
     said = " ".join(fact.sentence for fact in facts if fact is not None)
     unknown = f"no plain RoPE that could be identified. {said}".rstrip()
+    explained = side.found.explained
+    doubt = "" if explained is None or explained.is_whole else f"; not confirmed: it {explained}"
     return SideReport(
         target=side.session.target,
         profile=side.profile.as_dict(),
-        convention=unknown if turn is None else str(turn),
+        convention=unknown if turn is None else f"{turn}{doubt}",
+        scaling="" if turn is None else turn.scaling or "no scaling",
         environment=dict(side.session.environment),
         remarks=tuple(
             f"{one.id} {one.name}: {one.sentence}".strip()

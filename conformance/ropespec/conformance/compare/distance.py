@@ -136,7 +136,9 @@ class Both:
         if change.base is not None and b.takes("base"):
             keywords["base"] = change.base[0]
         elif change.base is not None:
-            rebased = replace(ours, base=change.base[1]).of(x, positions)
+            rebased = replace(ours, frequencies=replace(ours.frequencies, base=change.base[1])).of(
+                x, positions
+            )
         if change.rotary_dim is not None:
             keywords["rotary_dim"] = change.rotary_dim
         theirs = b.turn_under(keywords)

@@ -153,13 +153,17 @@ class Permutation:
 
 @dataclass(frozen=True, slots=True)
 class SideReport:
-    """What is said of one side; its remarks are how it differs from the specification."""
+    """What is said of one side; its remarks are how it differs from the specification.
+
+    Its scaling is empty where no convention is known.
+    """
 
     target: str
     profile: Mapping[str, Any]
     convention: str
     environment: Mapping[str, str]
     remarks: tuple[str, ...]
+    scaling: str = ""
     lacks: tuple[str, ...] = ()
     stragglers: Mapping[str, int] = field(default_factory=dict)
 

@@ -121,7 +121,9 @@ class Side:
             pairing = Pairing.INTERLEAVED if keywords["interleaved"] else Pairing.HALF
             turn = replace(turn, pairing=pairing)
         if self.takes("base"):
-            turn = replace(turn, base=float(keywords["base"]))
+            turn = replace(
+                turn, frequencies=replace(turn.frequencies, base=float(keywords["base"]))
+            )
         if self.takes("rotary_dim") and keywords["rotary_dim"] is not None:
             turn = replace(turn, fixed=keywords["rotary_dim"])
         return turn
@@ -234,7 +236,7 @@ def side_of(
     if target in BUILTIN:
         unseen = Identification(target, (), 0, 0.0, target)
         pairing = Pairing.INTERLEAVED if profile.layouts[0] else Pairing.HALF
-        usual = Turn(pairing, base=profile.base, fixed=profile.rotary_dim)
+        usual = Turn(pairing, frequencies=profile.convention.frequencies, fixed=profile.rotary_dim)
         return Side(label, session, claims, unseen, usual, profile, taken=True)
     if "apply_rotary" not in session.offers:
         raise TargetUnusable(f"{target} offers no apply_rotary, and that is what is compared")

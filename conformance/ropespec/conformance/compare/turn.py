@@ -1,18 +1,21 @@
 """The convention of one side, and what leads from one convention to another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.identify import Block, Identification, Name, Pairing
+from ropespec.conformance.identify import Identification, Name, Pairing
 from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.precision import Precision
 from ropespec.conformance.judge.rotation import Rotation
-from ropespec.spec.convention import Convention
+from ropespec.conformance.scaled import said
+from ropespec.spec.convention import Convention, Frequencies
+from ropespec.spec.convention import Pairing as Claimed
+from ropespec.spec.scaling import check_scaling, words
 
 __all__ = [
     "Change",
@@ -26,6 +29,9 @@ __all__ = [
 ]
 
 Float = NDArray[np.float64]
+
+_SAID = ("S1", "P3", "offset", "R9", "L3", "R1")
+"""Mistakes that another convention is said to be: sense, offset, end, order, width of the head."""
 
 _PAIRS = {
     Pairing.INTERLEAVED: "interleaved (2i, 2i+1)",
@@ -74,8 +80,8 @@ class Turn:
         Whether pairs turn by -m theta.
     offset : int
         Added to positions.
-    base : float
-        Of base^(-2i/dim).
+    frequencies : Frequencies
+        How fast each pair rotates.
     share : Fraction
         rotary_dim / head_dim where that is fixed; 1 for all components.
     fixed : int or None
@@ -89,7 +95,7 @@ class Turn:
     pairing: Pairing
     clockwise: bool = False
     offset: int = 0
-    base: float = 10000.0
+    frequencies: Frequencies = field(default_factory=Frequencies)
     share: Fraction = Fraction(1)
     fixed: int | None = None
     last: bool = False
@@ -98,6 +104,7 @@ class Turn:
     def __str__(self) -> str:
         parts = [_PAIRS[self.pairing], "clockwise" if self.clockwise else "counter-clockwise"]
         parts.append(f"base {self.base:g}")
+        parts += [self.scaling] if self.scaling else []
         if self.offset:
             parts.append(f"positions {self.offset:+d}")
         end = "last" if self.last else "first"
@@ -106,6 +113,17 @@ class Turn:
         elif self.share != 1:
             parts.append(f"the {end} {self.share} of the components are rotated")
         return ", ".join(parts)
+
+    @property
+    def base(self) -> float:
+        """The base of the frequencies."""
+        return self.frequencies.base
+
+    @property
+    def scaling(self) -> str:
+        """The scheme of the frequencies in words; empty where there is none."""
+        scheme = self.frequencies.scheme
+        return "" if scheme is None else said(words.say(check_scaling(scheme)))
 
     @property
     def woven(self) -> bool:
@@ -140,7 +158,7 @@ class Turn:
         wide = dim if self.of_head else inputs.size
         pairs = np.zeros((*x.shape[:-1], wide), x.dtype)
         pairs[..., : inputs.size] = x[..., inputs]
-        by = Convention.of(interleaved=True, base=self.base)
+        by = Convention(Claimed.INTERLEAVED, self.frequencies)
         rotation = Rotation.of(pairs, positions + self.offset, by)
         y = x.astype(np.float64)
         length = np.abs(y)
@@ -152,33 +170,27 @@ class Turn:
     @classmethod
     def found(cls, found: Identification) -> "Turn | None":
         """Return the convention that was identified, or None where it is none of a plain RoPE."""
-        pairing, offset = found.value(Name.PAIRING), found.value(Name.POSITION_OFFSET)
-        base, dim = found.value(Name.BASE), found.value(Name.HEAD_DIM)
-        exponent, end = found.value(Name.EXPONENT), found.value(Name.ROTATED_END)
+        form, pairing = found.found, found.value(Name.PAIRING)
+        if form is None or pairing not in _PAIRS:
+            return None
+        offset, end = found.value(Name.POSITION_OFFSET), found.value(Name.ROTATED_END)
         plain = (
-            pairing in _PAIRS
-            and found.value(Name.BLOCK) is Block.ROTATION
-            and found.value(Name.POSITION_SCALE) == 1.0
-            and found.value(Name.GAIN) == 1.0
-            and exponent in ("2i/rotary_dim", "2i/head_dim")
+            all(choice.key in _SAID for choice in form.beside)
             and end in ("all", "first", "last")
-            and base is not None
-            and base > 1
-            and offset is not None
             and offset == round(offset)
         )
         if not plain:
             return None
-        turning, rule = int(found.value(Name.ROTARY_DIM)), found.value(Name.ROTARY_RULE)
+        ladder = any(choice.stage == "frequency" for choice in form.beside)
         return cls(
             pairing=Pairing(pairing),
             clockwise=found.value(Name.DIRECTION) == "clockwise",
             offset=round(offset),
-            base=float(base),
-            share=Fraction(turning, dim) if rule == "share" else Fraction(1),
-            fixed=turning if rule == "fixed" else None,
+            frequencies=form.by.frequencies,
+            share=form.share or Fraction(1),
+            fixed=form.by.rotary_dim if form.share is None else None,
             last=end == "last",
-            of_head=exponent == "2i/head_dim" and turning != dim,
+            of_head=ladder,
         )
 
 
@@ -220,6 +232,8 @@ def change_between(a: Turn, b: Turn, head_dim: int, *, b_takes_rotary_dim: bool)
     """Return what makes B do what A does, or None if no change of these kinds can."""
     ours, theirs = a.rotary_dim(head_dim), b.rotary_dim(head_dim)
     if (ours != theirs and not b_takes_rotary_dim) or a.of_head != b.of_head:
+        return None
+    if a.frequencies.scheme != b.frequencies.scheme:
         return None
     return Change(
         layout=(a.pairing, a.last) != (b.pairing, b.last),

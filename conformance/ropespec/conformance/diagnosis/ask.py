@@ -9,7 +9,15 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.session import Session
 
-__all__ = ["Answer", "Asker"]
+__all__ = ["Answer", "Asker", "Lost"]
+
+
+class Lost(Exception):  # noqa: N818  # as SubjectCrashed
+    """The subject crashed or hung; what was asked ends here."""
+
+    def __init__(self, answer: str, message: str) -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
+from ropespec.conformance.diagnosis.others import answered
 from ropespec.conformance.diagnosis.through import DRAWS, close, places, sent
 from ropespec.conformance.diagnosis.told import reproduced
-from ropespec.conformance.identify.others import answered
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.results import Diagnosis

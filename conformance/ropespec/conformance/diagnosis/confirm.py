@@ -9,12 +9,20 @@ from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.seen import Seen, agree, telling
 from ropespec.conformance.diagnosis.wanted import with_feature
-from ropespec.conformance.diagnosis.where import Atom, Where, conditions
+from ropespec.conformance.diagnosis.where import EVERYWHERE, Atom, Where, conditions
 from ropespec.conformance.mistakes.chain import Chain, Made, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["Confirmed", "Explanation", "applies", "confirmed", "explains", "located"]
+__all__ = [
+    "Confirmed",
+    "Explanation",
+    "applies",
+    "confirmed",
+    "explains",
+    "fresh_calls",
+    "located",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,7 @@ def confirmed(
     fresh = list[Seen]()
     elements = total = calls = 0
     refuted, applied = False, 0
-    for given in _fresh(maker, explanation, seed):
+    for given in fresh_calls(maker, seed, explanation.where):
         answer = asker.ask(given)
         if answer is None or answer.y is None:
             continue
@@ -124,7 +132,7 @@ def applies(explanation: Explanation, seen: Sequence[Seen]) -> bool:
     return sum(int(telling(one, expected(explanation, one)).sum()) for one in seen) >= _LEAST
 
 
-def _fresh(maker: Maker, explanation: Explanation, seed: int) -> list[Given]:
+def fresh_calls(maker: Maker, seed: int, where: Where = EVERYWHERE) -> list[Given]:
     """Make fresh calls of fresh shapes, and others on both sides of every limit."""
     rng = np.random.default_rng([seed, 41])
     compiled = maker.profile.framework.compiles
@@ -144,8 +152,8 @@ def _fresh(maker: Maker, explanation: Explanation, seed: int) -> list[Given]:
     made += maker.flags(seed + 7)
     made += [maker.given((2, 5, 2), "scattered", seed, values=of) for of in ("large", "tiny")]
     if not compiled:
-        for atom in explanation.where.atoms:
-            made += _around(maker, atom, explanation.where, seed)
+        for atom in where.atoms:
+            made += _around(maker, atom, where, seed)
     return made
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from ropespec.conformance.diagnosis.ask import Lost
 from ropespec.conformance.diagnosis.attend import attend
+from ropespec.conformance.diagnosis.formulas import ASKED
+from ropespec.conformance.diagnosis.others import find_others
 from ropespec.conformance.diagnosis.through import THROUGH, through
 from ropespec.conformance.diagnosis.told import fact
-from ropespec.conformance.identify.formulas import ASKED
-from ropespec.conformance.identify.others import find_others
-from ropespec.conformance.identify.probe import Lost
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import Diagnosis, Rank
 from ropespec.conformance.subject.session import Session

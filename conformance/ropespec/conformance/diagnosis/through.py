@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
+from ropespec.conformance.diagnosis.others import answered
 from ropespec.conformance.diagnosis.told import of_choices
-from ropespec.conformance.identify.others import answered
 from ropespec.conformance.mistakes.chain import claimed_pairs
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ropespec.conformance.identify.facts import Identification, Name, Pairing
+from ropespec.conformance.identify.facts import Identification, Name
 from ropespec.conformance.profile import Profile
 
 __all__ = ["convention", "oriented"]
@@ -26,16 +26,15 @@ def convention(
     """
     claimed = claims or {}
     values: dict[str, Any] = {}
-    pairing = found.value(Name.PAIRING)
-    if pairing in (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED, Pairing.HALF, Pairing.HALF_OF_HEAD):
-        interleaved = pairing in (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED)
-        values["layouts"] = (True, False) if found.has_both_layouts else (interleaved,)
-    base = found.value(Name.BASE)
-    if base is not None and 1 < base < float("inf"):
-        values["base"] = float(base)
-    if found.value(Name.ROTARY_RULE) in ("fixed", "share"):
-        values["rotary_dim"] = int(found.value(Name.ROTARY_DIM))
-        values["head_dims"] = (int(found.value(Name.HEAD_DIM)),)
+    pairing, by = found.value(Name.PAIRING), None if found.found is None else found.found.by
+    if pairing is not None and pairing.is_claimable:
+        values["layouts"] = (True, False) if found.has_both_layouts else (pairing.is_woven,)
+    if by is not None:
+        values["base"] = by.frequencies.base
+        if found.confirmed:
+            values["scaling"] = by.frequencies.scheme
+        if by.rotary_dim is not None:
+            values |= {"rotary_dim": by.rotary_dim, "head_dims": found.value(Name.HEAD_DIM)[:1]}
     values |= _manner(found)
     if found.value(Name.NEGATIVE) in ("raises", "other", "zeroed"):
         values["negative_positions"] = False

@@ -1,4 +1,4 @@
-"""What identification can say: a closed set of facts."""
+"""What identification can say: a closed set of facts, and what the convention found explains."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,8 +6,11 @@ from enum import StrEnum
 from typing import Any
 
 from ropespec.conformance.frameworks import DEFAULT
+from ropespec.conformance.identify.found import Explained, Found
+from ropespec.conformance.scaled import arguments
+from ropespec.spec.scaling import LongRope, words
 
-__all__ = ["Block", "Fact", "Identification", "Name", "Pairing", "Source"]
+__all__ = ["Fact", "Identification", "Name", "Pairing"]
 
 
 class Name(StrEnum):
@@ -17,33 +20,25 @@ class Name(StrEnum):
     AXES = "axes"  # order of batch, sequence, heads, head_dim
     AXES_TRIED = "axes tried"
     POSITIONS = "positions"  # (B, S) or (S,)
-    HEAD_DIM = "head_dim"  # at which the rest was measured
+    HEAD_DIM = "head_dim"  # at which the rest was measured; alone if no other was taken
     PAIRING = "pairing"
     LAYOUTS = "layouts"  # pairings with interleaved=True and interleaved=False
-    BLOCK = "block"  # the 2x2 matrix of a pair
+    ROTATION = "rotation"  # whether every pair is multiplied by a rotation
     DIRECTION = "direction"  # counter-clockwise or clockwise
     ROTARY_DIM = "rotary_dim"
     ROTATED_END = "rotated end"  # all, first, last, middle
     TAIL = "tail"  # none, kept, zeroed
     ROTARY_RULE = "rotary_dim rule"  # all, fixed, share: how rotary_dim follows head_dim
-    BASE = "base"  # under base^(-2i/rotary_dim)
-    EXPONENT = "exponent"
-    SCHEME = "scheme"  # unscaled, or the nearest known scheme
+    BASE = "base"
+    SCHEME = "scheme"  # unscaled, or the scheme with its numbers
+    BESIDE = "beside"  # what no claim says of it
     FREQUENCIES = "frequencies"  # radians per position, by pair
-    POSITION_SCALE = "position scale"
     POSITION_OFFSET = "position offset"
     GAIN = "attention factor"
-    ROWS = "rows"  # whose positions turn a row
-    TOKENS = "tokens"  # which position turns a token
-    HEADS = "heads"
+    CONFIRMED = "confirmed"  # components explained, of all, in so many fresh calls
     REACH = "reach"  # whose components a token is made of
-    PATHS = "special paths"  # S = 1, B = 1, H = 1, equal sizes, dtypes
-    HISTORY = "history"
     NEGATIVE = "negative positions"
     LARGEST = "largest position"
-    ANGLES = "angles"  # dtype of positions, frequencies, angles
-    TABLE = "table"
-    ARITHMETIC = "arithmetic"
     PRECISION = "precision"  # class by dtype of x
     RESULT_DTYPE = "result dtype"
     WRITES = "writes"
@@ -52,10 +47,8 @@ class Name(StrEnum):
     LINEAR = "linear"
     CONTAINMENT = "not-a-number"
     EMPTY = "empty"
-    STORES = "stores"  # how often a turned x was rounded to its dtype
     GRADIENT = "gradient"
     FLAGS = "keywords"  # those taken and not obeyed
-    OTHERS = "other functions"  # mistakes read off sinusoidal_embedding, attention ...
 
 
 class Pairing(StrEnum):
@@ -68,56 +61,21 @@ class Pairing(StrEnum):
     NONE = "none"
     OTHER = "other"
     DEINTERLEAVED = "left de-interleaved"
-    PERMUTED = "left in another order"
 
+    @property
+    def is_woven(self) -> bool:
+        """Whether members of a pair are neighbours in x."""
+        return self in (Pairing.INTERLEAVED, Pairing.DEINTERLEAVED)
 
-_CLAIMED_AS = {
-    Pairing.INTERLEAVED: "--interleaved",
-    Pairing.DEINTERLEAVED: "--interleaved",
-    Pairing.HALF: "--half",
-    Pairing.HALF_OF_HEAD: "--half",
-}
-"""The option that claims a pairing, where one does."""
-
-
-class Block(StrEnum):
-    """The form of the 2x2 matrix by which a pair turns."""
-
-    ROTATION = "rotation"
-    LOST_SINE = "sine lost"
-    LOST_MINUS = "minus lost"
-    OVERWRITTEN = "overwritten operand"
-    EXCHANGED = "members exchanged"
-    UNEQUAL = "two angles"
-    PARTLY = "rotation, but not of every pair"
-    OTHER = "other"
-
-
-class Source(StrEnum):
-    """Where the position of a row or token comes from."""
-
-    OWN = "own"
-    COUNTED = "counted from 0"
-    FROM_FIRST = "counted from the first"
-    ONE = "one for all"
-    ROW = "those of one row"
-    LARGEST = "the largest of the batch"
-    HEAD = "the head index"
-    STALE = "those of an earlier call"
-    FIRST_PART = "those of the first part"
-    LOCAL = "counted in each part"
-    MOVED = "those of other tokens"
-    TAKEN = "those of another token or row"
-    LEFT = "none for some"
-    SHARED = "shared by the call"
-    UNEVEN = "not the same for all"
-    OTHER = "other"
-    NOTHING = "no position at all"
+    @property
+    def is_claimable(self) -> bool:
+        """Whether an option claims it, or the nearest to it."""
+        return self.is_woven or self in (Pairing.HALF, Pairing.HALF_OF_HEAD)
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing found out.
+    """One thing that was measured.
 
     Attributes
     ----------
@@ -125,15 +83,12 @@ class Fact:
         What it is about.
     value : object
         A word, number, or tuple of these.
-    certainty : float
-        In [0, 1].
     sentence : str
         For a reader.
     """
 
     name: Name
     value: Any
-    certainty: float
     sentence: str
 
 
@@ -155,6 +110,10 @@ class Identification:
         The framework of its arrays.
     stated : str
         Options that were given of it and that nothing found replaces, for the command.
+    found : Found or None
+        Its convention; None if none was proposed.
+    explained : Explained or None
+        What that makes of fresh calls.
     """
 
     target: str
@@ -163,6 +122,8 @@ class Identification:
     seconds: float
     array: str = DEFAULT
     stated: str = ""
+    found: Found | None = None
+    explained: Explained | None = None
 
     def __iter__(self) -> Iterator[Fact]:
         return iter(self.facts)
@@ -175,6 +136,11 @@ class Identification:
         """Return the value of a fact, or None if it could not be found out."""
         fact = self.fact(name)
         return None if fact is None else fact.value
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the convention explains every component of the fresh calls."""
+        return self.explained is not None and self.explained.is_whole
 
     @property
     def told(self) -> tuple[Fact, ...]:
@@ -207,58 +173,60 @@ class Identification:
             All that was found and can be claimed; empty where no pairing was that can be.
         """
         pairing = self.value(Name.PAIRING)
-        if pairing not in _CLAIMED_AS:
+        if pairing is None or not pairing.is_claimable:
             return ""
-        claimed = "--interleaved --half" if self.has_both_layouts else _CLAIMED_AS[pairing]
-        words = ["ropespec check", target or self.target, claimed]
-        words += [*self._called(), *self._frequencies(), *self._limits(), self.stated]
-        return " ".join(word for word in words if word)
+        claimed = "--interleaved" if pairing.is_woven else "--half"
+        claimed = "--interleaved --half" if self.has_both_layouts else claimed
+        words_ = ["ropespec check", target or self.target, claimed]
+        words_ += [*self._called(), *self._frequencies(), *self._limits(), self.stated]
+        return " ".join(word for word in words_ if word)
 
     def _called(self) -> list[str]:
         array, axes = self.array, self.value(Name.AXES)
-        words = [f"--array {array}"] if array != DEFAULT else []
-        return words + ([f"--axes {axes}"] if axes not in (None, "bshd") else [])
+        said = [f"--array {array}"] if array != DEFAULT else []
+        return said + ([f"--axes {axes}"] if axes not in (None, "bshd") else [])
 
     def _frequencies(self) -> list[str]:
-        base, dim = self.value(Name.BASE), self.fact(Name.HEAD_DIM)
-        words = [f"--base {base:.10g}"] if base is not None and 1 < base != 10000.0 else []
-        partial = self.value(Name.ROTARY_RULE) in ("fixed", "share")
-        words += [f"--rotary-dim {self.value(Name.ROTARY_DIM)}"] if partial else []
-        if dim is not None and (partial or dim.certainty < 0.9):
-            words.append(f"--head-dim {dim.value}")
-        return words
+        if self.found is None:
+            return []
+        by, dim = self.found.by, self.value(Name.HEAD_DIM)
+        base, scheme = by.frequencies.base, self.found.scheme
+        said = [f"--base {base:.10g}"] if base != 10000.0 else []
+        said += arguments(None if scheme is None else words.say(scheme))
+        said += [f"--rotary-dim {by.rotary_dim}"] if by.rotary_dim is not None else []
+        alone = dim is not None and len(dim) == 1
+        if dim is not None and (alone or by.rotary_dim is not None or isinstance(scheme, LongRope)):
+            said.append(f"--head-dim {dim[0]}")
+        return said
 
     def _limits(self) -> list[str]:
-        limit, words = self._limit(), list[str]()
+        limit, said = self.limit, list[str]()
         if limit is not None and "--max-position" not in self.stated:
-            words.append(f"--max-position {limit}")
+            said.append(f"--max-position {limit}")
         if self.value(Name.POSITIONS) == "(S,)" and self.value(Name.AXES) != "shd":
-            words.append("--shared-positions")
+            said.append("--shared-positions")
         if self.value(Name.NEGATIVE) in ("raises", "other", "zeroed"):
-            words.append("--no-negative-positions")
-        return words
+            said.append("--no-negative-positions")
+        return said
 
-    def _limit(self) -> int | None:
-        """Return the largest position that is right, where the next is not."""
+    @property
+    def limit(self) -> int | None:
+        """The largest position that is right, where what is beyond it is another thing."""
         policy, limit = self.value(Name.LARGEST) or ("right", 0)
-        if policy == "raises":
-            return int(limit)
-        return int(limit) - 1 if policy in ("clamped", "wraps", "identity", "filled") else None
+        if policy in ("right", "wrong"):
+            return None
+        return int(limit) if policy == "raises" else int(limit) - 1
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
             "target": self.target,
             "facts": [
-                {
-                    "name": str(fact.name),
-                    "value": _plain(fact.value),
-                    "certainty": fact.certainty,
-                    "sentence": fact.sentence,
-                }
+                {"name": str(fact.name), "value": _plain(fact.value), "sentence": fact.sentence}
                 for fact in self.told
             ],
             "command": self.command(),
+            "confirmed": self.confirmed,
             "calls": self.calls,
             "seconds": round(self.seconds, 3),
         }

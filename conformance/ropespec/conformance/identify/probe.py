@@ -6,23 +6,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.conformance.diagnosis.ask import Answer, Asker, Lost
 from ropespec.conformance.judge.values import numpy_dtype
+from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.subject.session import (
-    Session,
-)
+from ropespec.conformance.subject.session import Session
 
-__all__ = ["Lost", "Manner", "Probe", "Seen"]
+__all__ = ["Float", "Manner", "Probe", "drawn"]
 
-KEYWORDS = ("interleaved", "base", "rotary_dim")
+Float = NDArray[np.float64]
 
 
-class Lost(Exception):  # noqa: N818  # as SubjectCrashed
-    """The subject crashed or hung; identification ends here."""
-
-    def __init__(self, answer: str, message: str) -> None:
-        super().__init__(message)
-        self.answer = answer
+def drawn(dim: int, seed: int = 31) -> tuple[Float, NDArray[np.int64]]:
+    """Draw x (2, 5, 3, dim), and positions that are the same in both rows."""
+    x = np.random.default_rng(seed).standard_normal((2, 5, 3, dim))
+    return x, np.broadcast_to(np.array([1, 4, 2, 9, 30]), (2, 5)).copy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,44 +38,15 @@ class Manner:
     axes: str
     shared: bool
 
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What one call came to.
-
-    Attributes
-    ----------
-    y : ndarray or None
-        (B, S, H, D) in float64; None if it raised or returned another shape.
-    dtype : str
-        dtype of the result, or the name of its type.
-    shape : tuple of int
-        Its shape as it came, in the subject's order.
-    error : str
-        What it raised.
-    sent : tuple of int
-        The shape of x as it was sent.
-    """
-
-    y: NDArray[np.float64] | None
-    dtype: str = ""
-    shape: tuple[int, ...] = ()
-    error: str = ""
-    sent: tuple[int, ...] = ()
-
     @property
-    def fault(self) -> str:
-        """What came instead of an array like x; empty if that came, or nothing was asked."""
-        if self.y is not None or not (self.error or self.dtype):
-            return ""
-        if self.error:
-            return "raises"
-        if not self.shape:
-            return "no array"
-        if self.shape == self.sent:
-            return "complex"
-        same = sorted(self.shape) == sorted(self.sent)
-        return "axes swapped" if same else "another shape"
+    def one_row(self) -> bool:
+        """Whether all rows of a call have the same positions."""
+        return self.shared or self.axes == "shd"
+
+    def of(self, profile: Profile) -> Profile:
+        """Return the claims with it."""
+        shared = self.shared and self.axes != "shd"
+        return replace(profile, axes=self.axes, shared_positions=shared)
 
 
 @dataclass(slots=True)
@@ -92,134 +61,94 @@ class Probe:
         How it is called.
     dtype : str
         dtype of x unless a call says otherwise.
-    calls : int
-        Calls made so far.
     written : set of str
         Arguments that a call has changed.
     aliased : bool
         Whether a result shared memory with an argument.
-    seen : Seen
-        What the last call came to.
+    asker : Asker
+        Makes the calls.
     """
 
     session: Session
     manner: Manner
     dtype: str = "float32"
-    calls: int = 0
     written: set[str] = field(default_factory=set)
     aliased: bool = False
-    seen: Seen = Seen(None)
+    asker: Asker = field(init=False)
+
+    def __post_init__(self) -> None:
+        under = self.session.under(self.manner.of(self.session.profile), self.session.timeout)
+        self.asker = Asker(under)
 
     @property
     def profile(self) -> Profile:
         """The claims with the manner of calling."""
-        one_row = self.manner.axes == "shd"
-        return replace(
-            self.session.profile,
-            axes=self.manner.axes,
-            shared_positions=self.manner.shared and not one_row,
-        )
+        return self.asker.session.profile
 
     @property
     def taken(self) -> frozenset[str]:
         """The keywords that `apply_rotary` takes."""
-        offer = self.session.offers.get("apply_rotary")
-        return offer.keywords if offer is not None else frozenset()
+        return self.session.offers["apply_rotary"].keywords
 
-    def keywords(self) -> dict[str, Any]:
-        """Return the keywords of a call, as the profile claims them."""
-        claimed = self.session.profile
-        values = {
-            "interleaved": claimed.layouts[0],
-            "base": claimed.base,
-            "rotary_dim": claimed.rotary_dim,
-        }
-        # A function may have a rotary_dim of its own, which None would undo.
-        return {
-            name: value
-            for name, value in values.items()
-            if name in self.taken and value is not None
-        }
-
-    def rotate(
+    def given(
         self,
         x: NDArray[Any],
         positions: NDArray[np.integer],
         *,
         dtype: str | None = None,
-        strided: bool = False,
-        **keywords: Any,  # noqa: ANN401  # as the session takes them
-    ) -> Seen:
-        """Rotate x (B, S, H, D) by positions (B, S); row by row where it takes one vector.
+        **changes: Any,  # noqa: ANN401  # fields of a call
+    ) -> Given:
+        """Make a call of x (B, S, H, D) and positions (B, S) as the profile claims it."""
+        claimed = self.profile
+        made = Given(
+            x.astype(numpy_dtype(dtype or self.dtype)),
+            np.asarray(positions, dtype=np.int64),
+            *(claimed.layouts[0], float(claimed.base), claimed.rotary_dim),
+            scaling=claimed.scaling,
+        )
+        return replace(made, **changes)
+
+    def ask(self, given: Given) -> Answer | None:
+        """Make a call, row by row where it takes one vector; None if it is not to be made.
 
         Raises
         ------
         Lost
             If the subject crashed or hung.
         """
-        self.seen = self._rotated(
-            x.astype(numpy_dtype(dtype or self.dtype)), positions, strided=strided, **keywords
-        )
-        return self.seen
+        most, parts = self._rows_at_once(given.positions), list[Answer]()
+        for begin in range(0, max(len(given.x), 1), most) if most else ():
+            rows = slice(begin, begin + most)
+            part = replace(given, x=given.x[rows], positions=given.positions[rows])
+            answer = self.asker.ask(part)
+            if answer is None:
+                return None
+            if answer.fault in ("crash", "timeout"):
+                raise Lost(answer.fault, answer.detail)
+            if answer.fault not in ("", "dtype"):
+                return replace(answer, y=None)
+            self.written.update(answer.written)
+            self.aliased = self.aliased or answer.aliased
+            parts.append(answer)
+        if not parts:
+            return None
+        joined = np.concatenate([one.y for one in parts if one.y is not None])
+        return replace(parts[0], given=given, y=joined)
 
-    def _rotated(
+    def rotate(
         self,
-        typed: NDArray[Any],
+        x: NDArray[Any],
         positions: NDArray[np.integer],
-        *,
-        strided: bool,
-        **keywords: Any,  # noqa: ANN401  # as in rotate
-    ) -> Seen:
-        given, many = self.keywords() | keywords, len(typed)
-        most = self._rows_at_once(positions)
-        if not most:
-            return Seen(None)
-        if many <= most:
-            return self._call(typed, positions, given, strided=strided)
-        parts = [
-            self._call(typed[b : b + most], positions[b : b + most], given, strided=strided)
-            for b in range(0, many, most)
-        ]
-        bad = next((part for part in parts if part.y is None), None)
-        if bad is not None:
-            return bad
-        return replace(parts[0], y=np.concatenate([part.y for part in parts if part.y is not None]))
+        **how: Any,  # noqa: ANN401  # as in given
+    ) -> Float | None:
+        """Return the rotated x in float64; None if no array like x came."""
+        answer = self.ask(self.given(x, positions, **how))
+        return None if answer is None else answer.y
 
     def _rows_at_once(self, positions: NDArray[np.integer]) -> int:
         """Return how many rows one call can have; none if a row is longer than is claimed."""
         ragged = len(positions) > 1 and bool(np.any(positions != positions[:1]))
-        if self.manner.axes == "shd" or (self.manner.shared and ragged):
-            most = min(len(positions), 1)
-        else:
-            most = max(len(positions), 1)
-        tokens = self.session.profile.max_tokens
+        apart = self.manner.axes == "shd" or (self.manner.shared and ragged)
+        most = 1 if apart else max(len(positions), 1)
+        tokens = self.profile.max_tokens
         return most if tokens is None else min(most, tokens // max(positions.shape[1], 1))
-
-    def _call(
-        self,
-        x: NDArray[Any],
-        positions: NDArray[np.integer],
-        keywords: dict[str, Any],
-        *,
-        strided: bool,
-    ) -> Seen:
-        self.calls += 1
-        where = np.ascontiguousarray(positions)
-        asked = self.session.attempt(
-            x, where, keywords=keywords, strided=strided, profile=self.profile
-        )
-        fault, reply = asked.fault, asked.reply
-        if fault in ("crash", "timeout"):
-            raise Lost(fault, asked.said) from asked.error
-        if fault == "not asked" or reply is None:
-            return Seen(None, error=asked.said if fault == "raises" else "")
-        for name, written in zip(("x", "positions"), reply.written, strict=False):
-            if written:
-                self.written.add(name)
-        self.aliased = self.aliased or any(reply.aliases)
-        if fault == "no array":
-            return Seen(None, ", ".join(reply.dtypes) or "nothing")
-        assert asked.question is not None
-        sent, got = asked.question.arguments[0].shape, reply.values[0].shape
-        y = None if asked.y is None or fault == "complex" else asked.y.astype(np.float64)
-        return Seen(y, reply.dtypes[0], got, sent=sent)

@@ -32,8 +32,14 @@ def headline(found: Comparison) -> str:
             return line if found.changed.agrees else f"{line}, but {_parting(found, found.changed)}"
         case Relation.PART:
             said = _less_precise(found.direct) or _parting(found, found.direct)
-            return f"not interchangeable: {said}"
-    return f"not interchangeable: {_difference(found)}"
+            return f"not interchangeable: {_schemes(found)}{said}"
+    return f"not interchangeable: {_schemes(found)}{_difference(found)}"
+
+
+def _schemes(found: Comparison) -> str:
+    """Name both schemes where frequencies are scaled by two."""
+    a, b = found.a.scaling, found.b.scaling
+    return f"A has {a}, B has {b}: " if a and b and a != b else ""
 
 
 def _parting(found: Comparison, outcome: Outcome) -> str:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ropespec.conformance.identify import Identification
-from ropespec.conformance.identify.facts import Block, Fact, Name, Pairing, Source
+from ropespec.conformance.identify.facts import Fact, Name, Pairing
 from ropespec.conformance.report.answers import kept_lines
 from ropespec.conformance.report.page import Page
 from ropespec.conformance.report.summary import diagnosis_lines
@@ -14,39 +14,27 @@ from ropespec.conformance.results import Diagnosis
 
 __all__ = ["headline", "print_identification", "print_kept"]
 
-LIKELY = 0.85
-"""Facts below this certainty are said to be likely, and no more."""
-
 _PAIRINGS = {
     Pairing.INTERLEAVED: "interleaved (GPT-J/Meta)",
     Pairing.DEINTERLEAVED: "interleaved pairs that come back as halves",
     Pairing.HALF: "half-split (NeoX/Llama)",
     Pairing.HALF_OF_HEAD: "half-split over all of the head, though fewer components are rotated",
-    Pairing.PERMUTED: "pairs that come back in other places",
 }
 _LOST = {"crash": "crashes", "timeout": "does not answer in time"}
 _GROUPS: Mapping[str, tuple[Name, ...]] = {
     "What is rotated": (
-        *(Name.PAIRING, Name.LAYOUTS, Name.BLOCK, Name.DIRECTION, Name.ROTARY_DIM),
-        *(Name.ROTATED_END, Name.TAIL, Name.ROTARY_RULE),
+        *(Name.CONFIRMED, Name.PAIRING, Name.LAYOUTS, Name.ROTATION, Name.DIRECTION),
+        *(Name.ROTARY_DIM, Name.ROTATED_END, Name.TAIL, Name.ROTARY_RULE, Name.REACH),
     ),
     "By which angles": (
-        *(Name.BASE, Name.EXPONENT, Name.SCHEME, Name.FREQUENCIES, Name.POSITION_SCALE),
-        *(Name.POSITION_OFFSET, Name.GAIN),
+        *(Name.BASE, Name.SCHEME, Name.BESIDE, Name.FREQUENCIES, Name.POSITION_OFFSET),
+        *(Name.GAIN, Name.NEGATIVE, Name.LARGEST),
     ),
-    "By whose position": (
-        *(Name.ROWS, Name.TOKENS, Name.HEADS, Name.REACH, Name.PATHS, Name.NEGATIVE),
-        *(Name.LARGEST, Name.HISTORY),
-    ),
-    "How precisely": (
-        *(Name.PRECISION, Name.ANGLES, Name.TABLE, Name.ARITHMETIC, Name.RESULT_DTYPE),
-        *(Name.STORES, Name.LINEAR, Name.CONTAINMENT),
-    ),
+    "How precisely": (Name.PRECISION, Name.RESULT_DTYPE, Name.LINEAR, Name.CONTAINMENT),
     "How it is called": (
         *(Name.ANSWER, Name.AXES, Name.AXES_TRIED, Name.POSITIONS, Name.HEAD_DIM),
         *(Name.WRITES, Name.ALIAS, Name.STRIDES, Name.EMPTY, Name.GRADIENT, Name.FLAGS),
     ),
-    "Its other functions": (Name.OTHERS,),
 }
 
 
@@ -65,17 +53,17 @@ def headline(found: Identification) -> str:
         return f"nothing could be found out: it {_LOST.get(answer, what)}"
     pairing = found.value(Name.PAIRING)
     if pairing not in _PAIRINGS:
-        fact = found.fact(Name.PAIRING) or found.fact(Name.TOKENS) or found.fact(Name.HISTORY)
+        fact = found.fact(Name.PAIRING)
         why = f": {_lowered(fact.sentence)}" if fact is not None else ""
         return f"no convention that is known{why}".rstrip(".")
-    form = found.fact(Name.BLOCK)
     parts = [_pairing(found)]
-    if form is not None and form.value is not Block.ROTATION:
-        parts.append(f"but no rotation: {_lowered(form.sentence)}".rstrip("."))
-    if found.value(Name.DIRECTION) in ("clockwise", "both ways"):
+    if not found.value(Name.ROTATION):
+        parts.append("but the matrix of a pair is no rotation")
+    beside = found.value(Name.BESIDE) or ()
+    if found.value(Name.DIRECTION) in ("clockwise", "both ways") and not beside:
         parts.append(str(found.value(Name.DIRECTION)))
-    parts += [_base(found), _width(found), _position(found), _precision(found)]
-    return ", ".join(parts)
+    parts += [_frequencies(found), *beside, _width(found), *_tried(found)]
+    return ", ".join(part for part in parts if part)
 
 
 def _pairing(found: Identification) -> str:
@@ -90,15 +78,11 @@ def _lowered(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
-def _base(found: Identification) -> str:
+def _frequencies(found: Identification) -> str:
     base, scheme = found.value(Name.BASE), found.value(Name.SCHEME)
-    if scheme not in (None, "unscaled"):
-        return f"frequencies scaled: {scheme}"
-    exponent = found.value(Name.EXPONENT)
     if base is None:
         return "base not found"
-    usual = exponent in (None, "2i/rotary_dim")
-    return f"base {base:.10g}" + ("" if usual else f" to the exponent {exponent}")
+    return ", ".join([f"base {base:.10g}", *([] if scheme == "unscaled" else [scheme])])
 
 
 def _width(found: Identification) -> str:
@@ -110,28 +94,23 @@ def _width(found: Identification) -> str:
     end = found.value(Name.ROTATED_END)
     part = f"the {end} {width} components"
     if rule == "share" and (dim := found.value(Name.HEAD_DIM)):
-        return f"{part} of {dim}, and the same share of others"
+        return f"{part} of {dim[0]}, and the same share of others"
+    if rule == "still":
+        return f"{part}, the others standing still"
     return part
 
 
-def _position(found: Identification) -> str:
-    tokens = found.fact(Name.TOKENS)
-    rows = found.fact(Name.ROWS)
-    for fact in (tokens, rows):
-        if fact is not None and fact.value not in (Source.OWN, Source.SHARED):
-            return _lowered(fact.sentence).rstrip(".")
-    scale, offset = found.value(Name.POSITION_SCALE), found.value(Name.POSITION_OFFSET)
-    words = [f"times {scale:g}"] if scale not in (None, 1.0) else []
-    words += [f"plus {offset:g}"] if offset else []
-    if tokens is None:
-        return "whose positions was not found"
-    return f"positions {' '.join(words)}" if words else "positions as given"
-
-
-def _precision(found: Identification) -> str:
+def _tried(found: Identification) -> list[str]:
+    """Say what running it beside the subject came to."""
     classes = dict(found.value(Name.PRECISION) or ())
-    if not classes:
-        return "precision not found"
+    said = [_precision(classes)] if classes else []
+    if not found.confirmed:
+        known = said if set(classes.values()) != {"none"} else []
+        return [*known, f"not confirmed: it {found.explained}"] if found.explained else known
+    return said if found.value(Name.BESIDE) else ["positions as given", *said]
+
+
+def _precision(classes: Mapping[str, str]) -> str:
     one = set(classes.values())
     if len(one) == 1:
         (name,) = one
@@ -194,6 +173,5 @@ def _facts(console: Console, facts: Sequence[Fact]) -> None:
         page.add()
         page.add(title, style="bold")
         for fact in told:
-            unsure = "likely: " if fact.certainty < LIKELY else ""
-            page.add(f"{unsure}{fact.sentence}", indent=2, hang=2)
+            page.add(fact.sentence, indent=2, hang=2)
         page.print()

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.identify.digits import rounded
-from ropespec.conformance.identify.formulas import ASKED
-from ropespec.conformance.identify.probe import Lost
-from ropespec.conformance.identify.scores import Given, Turn, attention_forms, grouped_forms
+from ropespec.conformance.diagnosis.ask import Lost
+from ropespec.conformance.diagnosis.formulas import ASKED
+from ropespec.conformance.diagnosis.scores import Given, Turn, attention_forms, grouped_forms
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
+from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.subject.session import (
     Session,
     SubjectCrashed,
