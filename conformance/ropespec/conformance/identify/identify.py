@@ -139,7 +139,9 @@ def _read(probe: Probe, dims: Sequence[int]) -> tuple[list[Channels], list[Rung]
     first: tuple[list[Channels], list[Rung]] = [], []
     for mode in MODES:
         read = [one for dim in dims if (one := read_channels(probe, dim, mode)) is not None]
-        if not read or read[0].crosses or not read[0].is_paired or not len(read[0].inputs):
+        if read and read[0].crosses:
+            return read, []
+        if not read or not read[0].is_paired or not len(read[0].inputs):
             first = first if first[0] else (read, [])
             continue
         measured = [read_rung(probe, channels, mode) for channels in read]
