@@ -7,6 +7,7 @@ from typing import Any
 
 from ropespec.conformance.frameworks import DEFAULT
 from ropespec.conformance.identify.found import Explained, Found
+from ropespec.conformance.identify.ranges import limit_of
 from ropespec.conformance.scaled import arguments
 from ropespec.spec.scaling import LongRope, words
 
@@ -200,7 +201,7 @@ class Identification:
         return said
 
     def _limits(self) -> list[str]:
-        limit, said = self.limit, list[str]()
+        limit, said = limit_of(self.value(Name.LARGEST)), list[str]()
         if limit is not None and "--max-position" not in self.stated:
             said.append(f"--max-position {limit}")
         if self.value(Name.POSITIONS) == "(S,)" and self.value(Name.AXES) != "shd":
@@ -208,14 +209,6 @@ class Identification:
         if self.value(Name.NEGATIVE) in ("raises", "other", "zeroed"):
             said.append("--no-negative-positions")
         return said
-
-    @property
-    def limit(self) -> int | None:
-        """The largest position that is right, where what is beyond it is another thing."""
-        policy, limit = self.value(Name.LARGEST) or ("right", 0)
-        if policy in ("right", "wrong"):
-            return None
-        return int(limit) if policy == "raises" else int(limit) - 1
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

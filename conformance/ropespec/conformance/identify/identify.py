@@ -17,7 +17,7 @@ from ropespec.conformance.identify.facts import Fact, Identification, Name, Pair
 from ropespec.conformance.identify.found import Explained, Found, confirmed, forms, proposals
 from ropespec.conformance.identify.operator import MODES, Channels, read_channels
 from ropespec.conformance.identify.probe import Probe
-from ropespec.conformance.identify.ranges import largest, negative
+from ropespec.conformance.identify.ranges import largest, limit_of, negative
 from ropespec.conformance.identify.sentences import sentence
 from ropespec.conformance.profile import Profile, as_options
 from ropespec.conformance.scaled import said
@@ -139,7 +139,9 @@ def _read(probe: Probe, dims: Sequence[int]) -> tuple[list[Channels], list[Rung]
     first: tuple[list[Channels], list[Rung]] = [], []
     for mode in MODES:
         read = [one for dim in dims if (one := read_channels(probe, dim, mode)) is not None]
-        if not read or read[0].crosses or not read[0].is_paired or not len(read[0].inputs):
+        if read and read[0].crosses:
+            return read, []
+        if not read or not read[0].is_paired or not len(read[0].inputs):
             first = first if first[0] else (read, [])
             continue
         measured = [read_rung(probe, channels, mode) for channels in read]
@@ -199,28 +201,30 @@ def _try(probe: Probe, tried: Iterator[Found], notes: _Notes) -> None:
         return
     dim = notes.facts[Name.HEAD_DIM].value[0]
     profile, chain = probe.profile, first.chain
-    notes.tell(Name.LARGEST, largest(probe, dim, chain))
+    far = largest(probe, dim, chain)
+    notes.tell(Name.LARGEST, far)
+    if (limit := limit_of(far)) is not None:
+        profile = replace(profile, max_position=min(profile.max_position, max(limit, 1)))
     if profile.negative_positions:
         below = negative(probe, dim, chain)
         notes.tell(Name.NEGATIVE, below)
         profile = replace(profile, negative_positions=below in ("right", None))
-    limit = Identification("", tuple(notes.facts.values()), 0, 0.0).limit
-    profile = replace(
-        profile, max_position=min(profile.max_position, limit or profile.max_position)
-    )
-    notes.found, notes.explained = confirmed(itertools.chain([first], tried), probe.asker, profile)
-    if notes.found is None or notes.explained is None:
-        return
-    found = notes.found
-    notes.tell(Name.CONFIRMED, str(notes.explained))
+    found, explained = confirmed(itertools.chain([first], tried), probe.asker, profile)
+    notes.found, notes.explained = found, explained
+    if found is not None and not found.beside:
+        classes = precision_classes(probe, found.by, dim, profile.max_position)
+        notes.tell(Name.PRECISION, classes or None)
+    if found is not None and explained is not None:
+        _note_found(found, explained, notes)
+
+
+def _note_found(found: Found, explained: Explained, notes: _Notes) -> None:
+    scheme = found.scheme
+    notes.tell(Name.CONFIRMED, str(explained))
     notes.tell(Name.PAIRING, _pairing(found))
     notes.tell(Name.BASE, found.by.frequencies.base)
-    scheme = found.scheme
     notes.tell(Name.SCHEME, "unscaled" if scheme is None else said(words.say(scheme)))
     if isinstance(scheme, Proportional):
         notes.tell(Name.ROTARY_RULE, "still")
-    if found.beside and notes.explained.is_whole:
+    if found.beside and explained.is_whole:
         notes.tell(Name.BESIDE, tuple(one.what for one in found.beside))
-    if not found.beside:
-        classes = precision_classes(probe, found.by, dim, profile.max_position)
-        notes.tell(Name.PRECISION, classes or None)

@@ -20,7 +20,7 @@ from ropespec.conformance.mistakes.given import Given
 from ropespec.spec.convention import Frequencies
 from ropespec.spec.scaling import Linear, LongRope, NtkAware, Proportional, has_frequencies
 
-__all__ = ["choices", "ladders", "near", "searched", "theta"]
+__all__ = ["choices", "ladders", "searched"]
 
 KNOWN = (10000.0, 500000.0, 1e6, 150000.0, 5e6, 1e7, 100000.0, 1000.0, 100.0, 160000.0)
 """Bases that models have."""
@@ -31,7 +31,7 @@ _SHORT = 5  # digits
 
 
 @lru_cache(maxsize=512)
-def theta(of: Frequencies, dim: int) -> Float | None:
+def _theta(of: Frequencies, dim: int) -> Float | None:
     """Return the frequencies in float64; None if a scheme has none for so many components."""
     if of.scheme is not None and not has_frequencies(of.scheme, dim):  # type: ignore[arg-type]  # of the specification
         return None
@@ -39,7 +39,7 @@ def theta(of: Frequencies, dim: int) -> Float | None:
         return np.array([float(one) for one in of.theta(dim)])
 
 
-def near(expected: Float | None, rung: Rung, *, coarse: bool = False) -> bool:
+def _near(expected: Float | None, rung: Rung, *, coarse: bool = False) -> bool:
     """Whether frequencies are those measured, but for what float32 loses; fast ones modulo 2 pi.
 
     Those behind the pairs that rotate must be 0.
@@ -67,14 +67,14 @@ def ladders(rungs: Sequence[Rung], claimed: Frequencies) -> Iterator[Frequencies
     done = set[Frequencies]()
     found = False
     for one in _tried(rungs, claimed):
-        if one not in done and all(near(theta(one, r.rotary_dim), r) for r in rungs):
+        if one not in done and all(_near(_theta(one, r.rotary_dim), r) for r in rungs):
             found = True
             yield one
         done.add(one)
     if found:
         return
     for one in dict.fromkeys((claimed, *map(Frequencies, KNOWN), *_plain(rungs, 3))):
-        if all(near(theta(one, r.rotary_dim), r, coarse=True) for r in rungs):
+        if all(_near(_theta(one, r.rotary_dim), r, coarse=True) for r in rungs):
             yield one
             return
 
@@ -159,7 +159,7 @@ def searched(rungs: Sequence[Rung], base: float) -> Iterator[Frequencies]:
     Such a list is for one head_dim alone; what answers at two has none.
     """
     rung = rungs[0]
-    plain = theta(Frequencies(base), rung.rotary_dim)
+    plain = _theta(Frequencies(base), rung.rotary_dim)
     assert plain is not None
     speed = np.abs(rung.speed)
     falls = bool((np.diff(speed) < 0).all() and speed.min(initial=1.0) > 1e-9)
@@ -186,7 +186,7 @@ def choices(rungs: Sequence[Rung], base: float) -> Iterator[Choice]:
         tried += [fitted_scale(one) for one in scales]
     for choice in tried:
         made = [choice.change["frequency"](_call(rung, base)) for rung in rungs]
-        if all(near(one, rung) for one, rung in zip(made, rungs, strict=True)):
+        if all(_near(one, rung) for one, rung in zip(made, rungs, strict=True)):
             yield choice
 
 

@@ -126,11 +126,12 @@ def read_channels(probe: Probe, dim: int, mode: str) -> Channels | None:
         return _channels(y.reshape(size, len(places), size).transpose(1, 2, 0), dim)
 
     limit = probe.profile.max_position
-    usable = [places for places in _PLACES if max(places) <= limit] or _PLACES[-1:]
+    # What takes positions from elsewhere is read near zero: a run to far ones is long.
+    tried = _PLACES if mode == MODES[0] else _PLACES[-1:]
+    usable = [places for places in tried if max(places) <= limit] or _PLACES[-1:]
     near = next((found for found in map(read, usable) if found is not None), None)
-    if near is None or near.tail in ("none", "zeroed") or limit < max(_DISTANT):
-        return near
-    return read(_DISTANT) or near
+    apart = near is not None and near.tail in ("kept", "scaled") and mode == MODES[0]
+    return (read(_DISTANT) if apart and limit >= max(_DISTANT) else None) or near
 
 
 def _channels(m: Float, dim: int) -> Channels:

@@ -10,7 +10,7 @@ from ropespec.conformance.identify.probe import Probe
 from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.place import LIMITED, limited
 
-__all__ = ["largest", "negative"]
+__all__ = ["largest", "limit_of", "negative"]
 
 _FAR = (
     *(0, 127, 128, 129, 200, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024, 1025, 1500),
@@ -44,16 +44,18 @@ def largest(probe: Probe, dim: int, chain: Chain) -> tuple[str, int] | None:
     if answer is None:
         return None
     if answer.y is None:
-        return ("raises", _last(places, probe, dim)) if answer.fault == "raises" else None
+        last = _edge(probe, dim, 0, places[-1] + 1)
+        beyond = answer.fault == "raises" and last < places[-1]
+        return ("raises", last) if beyond else None  # or it raises for something else
     seen = Seen(answer, chain)
     back = np.argsort(order)
     wrong = np.asarray(seen.off.any(axis=(0, 2, 3)))[back]
     if not wrong.any():
         return "right", places[-1]
     at = int(np.argmax(wrong))
-    first = _first(probe, dim, chain, places[max(at - 1, 0)], places[at])
-    beyond = answer.y[0, back[at:]]
-    if not np.isfinite(beyond).any() or not beyond.any():
+    first = _edge(probe, dim, places[max(at - 1, 0)], places[at], chain) + 1 if at else 0
+    rest = answer.y[0, back[at:]]
+    if not np.isfinite(rest).any() or not rest.any():
         return "filled", first
     still = np.where(answer.given.positions < first, answer.given.positions, 0)
     made = {kind: run(limited(kind, first).chain(chain), answer.given) for kind in LIMITED}
@@ -62,25 +64,30 @@ def largest(probe: Probe, dim: int, chain: Chain) -> tuple[str, int] | None:
     return (kinds[0] if kinds and first >= _LEAST else "wrong"), first
 
 
-def _first(probe: Probe, dim: int, chain: Chain, low: int, high: int) -> int:
-    """Return the first position that is wrong, between one that is right and one that is not."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        answer = _asked(probe, dim, [middle])
-        right = answer is not None and answer.y is not None and not Seen(answer, chain).off.any()
-        low, high = (middle, high) if right else (low, middle)
-    return high
-
-
-def _last(places: list[int], probe: Probe, dim: int) -> int:
-    """Return the last position that does not raise."""
-    low, high = 0, places[-1] + 1
+def _edge(probe: Probe, dim: int, low: int, high: int, chain: Chain | None = None) -> int:
+    """Return the last position that comes back, right under a chain if one is given."""
     while high - low > 1:
         middle = (low + high) // 2
         answer = _asked(probe, dim, [middle])
         taken = answer is not None and answer.y is not None
+        if taken and chain is not None and answer is not None:
+            taken = not Seen(answer, chain).off.any()
         low, high = (middle, high) if taken else (low, middle)
     return low
+
+
+def limit_of(found: tuple[str, int] | None) -> int | None:
+    """Return the largest position that is right, where what is beyond it is another thing.
+
+    Parameters
+    ----------
+    found : tuple or None
+        As `largest` returns it.
+    """
+    policy, limit = found or ("right", 0)
+    if policy in ("right", "wrong"):
+        return None
+    return limit if policy == "raises" else limit - 1
 
 
 def negative(probe: Probe, dim: int, chain: Chain) -> str | None:
