@@ -2,7 +2,7 @@
 
 import itertools
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, pool, seed_of
 from ropespec.conformance.checks.rotation.common import EVERYTHING
+from ropespec.conformance.coverage.array import Level
 from ropespec.conformance.coverage.levels import ALL, rotation_table
 from ropespec.conformance.coverage.rows import Row, Walk, case_of, inputs, walk_of
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.judge.values import POSITIONS
+from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import Walker
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.subject.views import GAPS, READ_ONLY
@@ -79,32 +81,40 @@ def in_turn(
 
     def walk(trial: Trial, seed: int, strength: int) -> Walk:
         del strength
-        claimed = trial.profile
-        claimed = replace(claimed, max_position=min(claimed.max_position, max_position))
+        most = min(trial.profile.max_position, max_position)
+        claimed = replace(trial.profile, max_position=most)
         table = rotation_table(claimed, trial.keywords("apply_rotary"), values=values)
         levels = {name: some for name, some in table.dimensions if name not in _OTHERWISE}
         levels["positions"] = tuple(one for one in levels["positions"] if one in positions)
         levels["view of x"] = tuple(one for one in levels["view of x"] if one in ("", GAPS))
-        shapes = pool(claimed.head_dims, one_row=claimed.axes == "shd")
         if claimed.framework.compiles and not every_dtype:
             levels["dtype"] = levels["dtype"][:1]
-        pairs = list(itertools.product(levels["values"], levels["dtype"]))
-        cases = []
-        for number in range(max(LEAST, len(pairs))):
-            x, dtype = pairs[number % len(pairs)]
-            row = {name: some[number % len(some)] for name, some in levels.items()}
-            row |= {"values": x, "dtype": dtype}
-            if claimed.framework.compiles:
-                *sizes, dim = shapes[number % len(shapes) if dtype == claimed.dtypes[0] else -1]
-                row |= {"rows, tokens, heads": " x ".join(map(str, sizes)), "head_dim": dim}
-                row |= {"rotated": ALL}
-            layout = claimed.layouts[number % len(claimed.layouts)]
-            case = case_of(row, claimed, interleaved=layout, seed=seed_of(seed + number))
-            rows, tokens, heads = map(max, case.shape[:3], least)
-            cases.append(replace(case, batch=rows, seq=tokens, heads=heads))
-        return listed(cases)
+        return listed(_turns(claimed, levels, seed, least))
 
     return walk
+
+
+def _turns(
+    claimed: Profile,
+    levels: Mapping[str, Sequence[Level]],
+    seed: int,
+    least: tuple[int, int, int],
+) -> Iterator[Case]:
+    """Make the cases of `in_turn`."""
+    shapes = pool(claimed.head_dims, one_row=claimed.axes == "shd")
+    pairs = list(itertools.product(levels["values"], levels["dtype"]))
+    for number in range(max(LEAST, len(pairs))):
+        x, dtype = pairs[number % len(pairs)]
+        row = {name: some[number % len(some)] for name, some in levels.items()}
+        row |= {"values": x, "dtype": dtype}
+        if claimed.framework.compiles:
+            *sizes, dim = shapes[number % len(shapes) if dtype == claimed.dtypes[0] else -1]
+            row |= {"rows, tokens, heads": " x ".join(map(str, sizes)), "head_dim": dim}
+            row |= {"rotated": ALL}
+        layout = claimed.layouts[number % len(claimed.layouts)]
+        case = case_of(row, claimed, interleaved=layout, seed=seed_of(seed + number))
+        rows, tokens, heads = map(max, case.shape[:3], least)
+        yield replace(case, batch=rows, seq=tokens, heads=heads)
 
 
 _OTHERWISE = ("integers", "view of positions")
