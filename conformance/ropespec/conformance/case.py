@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.judge.values import make_positions, make_values, numpy_dtype
 from ropespec.spec.convention import Convention, Frequencies, Keywords
 
-__all__ = ["Case", "Space", "pool"]
+__all__ = ["Case", "Space", "pool", "seed_of"]
 
 _FOLLOWED = "followed"
 """Which position number each pair follows, as plain JSON."""
@@ -186,6 +186,14 @@ class Space:
     partial: bool = False
     usual_base: bool = False
     numbers: bool = False
+
+
+def seed_of(turn: int) -> int:
+    """Return the seed of a case by its turn: any twelve in a row have all remainders by 12.
+
+    Some are large, for what a check makes of their size.
+    """
+    return turn + 60 * (3 * turn % 7 > 3)
 
 
 def pool(head_dims: tuple[int, ...], *, one_row: bool) -> list[tuple[int, int, int, int]]:

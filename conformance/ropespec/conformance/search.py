@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
-from ropespec.conformance.case import Case
+from ropespec.conformance.case import Case, seed_of
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.subject.errors import (
     NotClaimed,
@@ -161,9 +161,10 @@ class Search:
 
         def judge(case: Case) -> None:
             if case not in self._numbers:
-                turn = (
-                    self.first + len(self._numbers) if self.failed is None else self.failed[0].seed
-                )
+                if self.failed is None:
+                    turn = seed_of(self.first + len(self._numbers))
+                else:
+                    turn = self.failed[0].seed
                 self._numbers[case] = kept.get(case.seed, case.seed) if kept else turn
             number = self._numbers[case]
             try:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import FEW, Forms, first, places, token
+from ropespec.conformance.checks.rotation.walked import in_turn
 from ropespec.conformance.checks.shared import (
     LITERAL,
     NEAR,
@@ -27,7 +28,7 @@ from ropespec.conformance.judge.bounds import Bounded, Rules, dot, project, proj
 from ropespec.conformance.judge.finding import Call, Finding, compare
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.rotation import pairs_of
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies, projection
 
@@ -302,6 +303,7 @@ def _all_pairs(case: Case, q: NDArray[Any], k: NDArray[Any], m: NDArray[np.int64
     space=Space(values=("normal",), positions=("arange", "shuffled", "ragged"), min_seq=2),
     general=True,
 )
+@walks(in_turn(("normal",), positions=("arange", "shuffled", "ragged"), least=(1, 2, 1)))
 def tokens(trial: Trial, case: Case) -> Finding:
     """Every two tokens, rotated each by its own position, have the score of their offset."""
     m = case.make_positions()

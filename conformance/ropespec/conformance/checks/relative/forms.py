@@ -9,12 +9,13 @@ from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import first
 from ropespec.conformance.checks.relative.printed import printed_terms
 from ropespec.conformance.checks.rotation.common import basis
+from ropespec.conformance.checks.rotation.walked import in_turn
 from ropespec.conformance.checks.shared import NEAR, against, rotate, scores, two_sides
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Finding, compare, worst
 from ropespec.conformance.judge.rotation import pairs_of
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.trial import Trial
 from ropespec.reference import relative
 
@@ -46,6 +47,7 @@ def _unit(case: Case, offset: NDArray[np.int64]) -> NDArray[np.complex128]:
     names=("F-092", "F-093", "F-099", "F-124", "E-31", "P-12"),
     space=Space(values=("normal", "ones"), positions=RUNS, max_position=NEAR),
 )
+@walks(in_turn(("normal", "ones"), positions=RUNS, max_position=NEAR))
 def shift(trial: Trial, case: Case) -> Finding:
     """<f(q, m+s), f(k, n+s)> = <f(q, m), f(k, n)>."""
     m, n = two_sides(trial, case)

@@ -6,8 +6,9 @@ import numpy as np
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import alike, elsewhere, is_writable
+from ropespec.conformance.checks.rotation.walked import in_turn
 from ropespec.conformance.judge.finding import Finding, worst
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
 
@@ -65,6 +66,7 @@ def heads(trial: Trial, case: Case) -> Finding:
     "A token alone is rotated differently than in a sequence: offsets or table slices are wrong.",
     space=Space(values=("normal",), min_seq=2, positions=("arange", "shuffled", "negative")),
 )
+@walks(in_turn(("normal",), least=(1, 2, 1)))
 def tokens(trial: Trial, case: Case) -> Finding:
     """f(x, p)[j] = f(x[j], p[j]): a cache filled step by step equals one filled at once."""
     positions = case.make_positions()
@@ -85,7 +87,10 @@ def tokens(trial: Trial, case: Case) -> Finding:
     space=Space(values=("normal",), positions=("arange", "ragged", "spread")),
 )
 def history(trial: Trial, case: Case) -> Finding:
-    """The result is the same before and after calls of other lengths, dtypes and positions."""
+    """The result is the same before and after calls of other lengths, dtypes and positions.
+
+    So it is when the call is made twice, with nothing in between.
+    """
     positions = case.make_positions()
     x = case.make_x(positions)
     before = trial.rotate(case, x, positions)
@@ -96,9 +101,13 @@ def history(trial: Trial, case: Case) -> Finding:
         between = dataclasses.replace(longer if other == case.dtype else shorter, dtype=other)
         where = between.make_positions()
         trial.rotate(between, between.make_x(where), where)
-    after = trial.rotate(case, x, positions)
+    after, again = (trial.rotate(case, x, positions) for _ in range(2))
     message = "the same call gives another result after calls of other lengths and dtypes"
-    return alike(trial, case, x, positions, after, before, message)
+    found = alike(trial, case, x, positions, after, before, message)
+    if not found.passed:
+        return found
+    message = "the same call gives another result when it is made again"
+    return alike(trial, case, x, positions, again, after, message)
 
 
 def _has_strides(trial: Trial) -> str | None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.walked import every_item
+from ropespec.conformance.checks.rotation.walked import every_item, in_turn
 from ropespec.conformance.checks.shared import gradients_claimed
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
@@ -134,6 +134,7 @@ _WHERE = (("new", "out"), ("strided", "out that is not contiguous"))
     space=SPACE,
     applies=takes_out,
 )
+@walks(in_turn(SPACE.values, least=(1, 1, SPACE.min_heads)))
 def out(trial: Trial, case: Case) -> Finding:
     """Into other memory, with gaps and without: what the plain call gives, and x as it was."""
     findings = []
@@ -155,6 +156,7 @@ def out(trial: Trial, case: Case) -> Finding:
     space=SPACE,
     applies=takes_out,
 )
+@walks(in_turn(SPACE.values, least=(1, 1, SPACE.min_heads)))
 def in_place(trial: Trial, case: Case) -> Finding:
     """x itself as out holds what the plain call gives."""
     findings = []

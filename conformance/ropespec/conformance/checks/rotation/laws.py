@@ -14,7 +14,7 @@ from ropespec.conformance.checks.rotation.common import (
     differentiable,
     negative_positions,
 )
-from ropespec.conformance.checks.rotation.walked import walked
+from ropespec.conformance.checks.rotation.walked import in_turn, walked
 from ropespec.conformance.checks.shared import based, literal_rotation
 from ropespec.conformance.coverage.rows import inputs
 from ropespec.conformance.judge.finding import Finding, compare, flushed, worst
@@ -34,6 +34,7 @@ __all__: list[str] = []
     space=Space(values=EVERYTHING, positions=("repeated",), max_position=1),
     every_dtype=True,
 )
+@walks(in_turn(EVERYTHING, every_dtype=True))
 def identity(trial: Trial, case: Case) -> Finding:
     """f(x, 0) = x exactly: no rounding is forgiven but that of a class with fewer bits than x."""
     positions = np.zeros((case.batch, case.seq), dtype=np.int64)
@@ -58,6 +59,7 @@ def identity(trial: Trial, case: Case) -> Finding:
     names=("F-153", "P-11", "P-17"),
     space=Space(values=("normal", "heavy", "ones")),
 )
+@walks(in_turn(("normal", "heavy", "ones")))
 def norm(trial: Trial, case: Case) -> Finding:
     """|f(x, m)| = |x| = |R_m x| at any position; pair by pair it is the business of DER-3."""
     positions = case.make_positions()
@@ -129,6 +131,7 @@ def inverse(trial: Trial, case: Case) -> Finding:
     names=("F-155", "F-159", "P-19"),
     space=Space(positions=("arange", "ragged", "repeated")),
 )
+@walks(in_turn(("normal",)))
 def composition(trial: Trial, case: Case) -> Finding:
     """f(f(x, a), b) = f(x, a + b)."""
     limit = case.limit // 2

@@ -1,22 +1,27 @@
 """What checks of the rotation share that walk their input space instead of drawing from it."""
 
-from collections.abc import Iterable, Sequence
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.case import Case
+from ropespec.conformance.case import Case, pool, seed_of
 from ropespec.conformance.checks.rotation.common import EVERYTHING
-from ropespec.conformance.coverage.levels import rotation_table
-from ropespec.conformance.coverage.rows import Row, Walk, inputs, walk_of
+from ropespec.conformance.coverage.array import Level
+from ropespec.conformance.coverage.levels import ALL, rotation_table
+from ropespec.conformance.coverage.rows import Row, Walk, case_of, inputs, walk_of
 from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.judge.values import POSITIONS
+from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import Walker
 from ropespec.conformance.subject.session import SubjectRaised
-from ropespec.conformance.subject.views import READ_ONLY
+from ropespec.conformance.subject.views import GAPS, READ_ONLY
 from ropespec.conformance.trial import Trial
 
-__all__ = ["ask", "every_item", "listed", "rotated", "usual_case", "walked"]
+__all__ = ["ask", "every_item", "in_turn", "listed", "rotated", "usual_case", "walked"]
 
 
 ALL_VALUES = (*EVERYTHING, "huge")
@@ -41,6 +46,79 @@ def walked(
         return walk_of(table, claimed, interleaved=layout, seed=seed, strength=strength, like=like)
 
     return walk
+
+
+LEAST = 28
+"""Cases of a list that is walked in turn, however short it is."""
+
+
+def in_turn(
+    values: Sequence[str],
+    *,
+    least: tuple[int, int, int] = (1, 1, 1),
+    positions: Sequence[str] = POSITIONS,
+    max_position: int = sys.maxsize,
+    every_dtype: bool = False,
+) -> Walker:
+    """Walk patterns of x in every dtype, and the levels of other dimensions in turn.
+
+    Of views there are gaps or none. Where each shape is compiled it is one of the pool, in the
+    first dtype alone if not said otherwise.
+
+    Parameters
+    ----------
+    values : sequence of str
+        Patterns of x.
+    least : tuple of int
+        The smallest numbers of rows, tokens and heads.
+    positions : sequence of str
+        Patterns of positions.
+    max_position : int
+        Their limit, where that of the profile is larger.
+    every_dtype : bool
+        Whether all dtypes are compiled.
+    """
+
+    def walk(trial: Trial, seed: int, strength: int) -> Walk:
+        del strength
+        most = min(trial.profile.max_position, max_position)
+        claimed = replace(trial.profile, max_position=most)
+        table = rotation_table(claimed, trial.keywords("apply_rotary"), values=values)
+        levels = {name: some for name, some in table.dimensions if name not in _OTHERWISE}
+        levels["positions"] = tuple(one for one in levels["positions"] if one in positions)
+        levels["view of x"] = tuple(one for one in levels["view of x"] if one in ("", GAPS))
+        if claimed.framework.compiles and not every_dtype:
+            levels["dtype"] = levels["dtype"][:1]
+        return listed(_turns(claimed, levels, seed, least))
+
+    return walk
+
+
+def _turns(
+    claimed: Profile,
+    levels: Mapping[str, Sequence[Level]],
+    seed: int,
+    least: tuple[int, int, int],
+) -> Iterator[Case]:
+    """Make the cases of `in_turn`."""
+    shapes = pool(claimed.head_dims, one_row=claimed.axes == "shd")
+    pairs = list(itertools.product(levels["values"], levels["dtype"]))
+    for number in range(max(LEAST, len(pairs))):
+        x, dtype = pairs[number % len(pairs)]
+        row = {name: some[number % len(some)] for name, some in levels.items()}
+        row |= {"values": x, "dtype": dtype}
+        if claimed.framework.compiles:
+            *sizes, dim = shapes[number % len(shapes) if dtype == claimed.dtypes[0] else -1]
+            row |= {"rows, tokens, heads": " x ".join(map(str, sizes)), "head_dim": dim}
+            row |= {"rotated": ALL}
+        layout = claimed.layouts[number % len(claimed.layouts)]
+        case = case_of(row, claimed, interleaved=layout, seed=seed_of(seed + number))
+        rows, tokens, heads = map(max, case.shape[:3], least)
+        yield replace(case, batch=rows, seq=tokens, heads=heads)
+
+
+_OTHERWISE = ("integers", "view of positions")
+"""What not every call of a check can be."""
 
 
 def listed(cases: Iterable[Case], positions: tuple[int, ...] = ()) -> Walk:
