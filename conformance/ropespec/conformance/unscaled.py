@@ -13,10 +13,11 @@ __all__ = ["FIRST", "LENGTHS", "PRINTED", "reason_to_skip"]
 PRINTED = frozenset(
     f"{clause}.forms"
     for clause in (
-        *("FREQ-8", "CPLX-1", "CPLX-4", "CPLX-5", "CPLX-6", "ROT-1", "ROT-2", "ROT-4", "ROT-6"),
-        *("ROT-7", "ROT-9", "ROT-12", "ROT-13", "REL-1", "REL-2", "REL-5", "REL-6", "REL-9"),
+        *("FREQ-8", "CPLX-1", "CPLX-4", "CPLX-5", "CPLX-6", "ROT-1", "ROT-2", "ROT-3", "ROT-4"),
+        *("ROT-6", "ROT-7", "ROT-9", "ROT-12", "ROT-13"),
+        *("REL-1", "REL-2", "REL-5", "REL-6", "REL-9"),
         *("DER-1", "DER-2", "DER-4", "DER-5", "DEC-1", "DEC-2", "DEC-3"),
-        *("AXES-6", "AXES-8", "AXES-9"),
+        *("AXES-6", "AXES-7", "AXES-8", "AXES-9"),
     )
 ) | {
     *("CPLX-6.halves", "PROJ-4.folded", "REL-4.groups", "REL-5.middle", "DER-5.all-pairs"),
