@@ -13,11 +13,18 @@ from ropespec.conformance.cli.options import claims_of, profile_options
 from ropespec.conformance.compare import Side
 from ropespec.conformance.identify import Identification
 from ropespec.conformance.opening import open_subject
-from ropespec.conformance.profile import CLAIMS, Profile
+from ropespec.conformance.profile import CLAIMS, Profile, ProfileError
 from ropespec.conformance.report.advice import command
 from ropespec.conformance.report.summary import profile_line
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.claimed import require_claimed
+from ropespec.conformance.subject.layout import (
+    from_subject,
+    positions_for_subject,
+    result_from_subject,
+    result_to_subject,
+    to_subject,
+)
 from ropespec.conformance.subject.requests import Question
 from ropespec.conformance.subject.session import (
     NotClaimed,
@@ -134,6 +141,62 @@ def test_sizes_that_are_too_small_are_left_out_once():
     assert profile.head_dims == (100, 112, 120, 128, 160, 192, 256)
     line = command("check", "mine.py:f", profile.as_dict())
     assert line == "ropespec check mine.py:f --half --min-head-dim 100"
+
+
+@pytest.mark.parametrize(
+    ("claims", "said"),
+    [
+        ({"sections": (2, 3)}, "sections must have all the pairs that rotate, 8 of them; got 5"),
+        ({"sections": (4, 0, 4)}, "sections must be in 1..2"),
+        ({"sections": (1, 1, 6), "sections_in_turn": True}, "sections: sections.2. must be at"),
+        ({"sections_in_turn": True}, "sections-in-turn needs sections"),
+        ({"trailing": True}, "trailing needs rotary-dim"),
+        ({"pairs_apart": True}, "pairs-apart is of interleaved pairs"),
+    ],
+)
+def test_what_cannot_be_is_refused(claims, said):
+    """Sections of other pairs, an order of nothing, an end of everything."""
+    with pytest.raises(ProfileError, match=said):
+        Profile((False,), head_dims=(16,), **claims)
+
+
+def test_sections_leave_the_sizes_that_have_so_many_pairs():
+    """Those of a part that rotates are of heads of any size."""
+    assert Profile((False,), sections=(16, 24, 24)).head_dims == (128,)
+    part = Profile((False,), rotary_dim=16)
+    assert dataclasses.replace(part, sections=(2, 3, 3)).head_dims == part.head_dims
+
+
+def test_positions_have_a_row_for_each_number():
+    """Equal ones as in text, or those that are given; one row where the batch shares it."""
+    profile = Profile((False,), sections=(2, 3, 3))
+    text, apart = np.arange(6).reshape(2, 3), np.arange(18).reshape(2, 3, 3)
+
+    assert np.array_equal(positions_for_subject(text, profile), [text] * 3)
+    assert np.array_equal(positions_for_subject(apart, profile)[1], apart[..., 1])
+    shared = dataclasses.replace(profile, shared_positions=True)
+    assert positions_for_subject(text, shared).shape == (3, 3)
+    assert np.array_equal(positions_for_subject(apart, shared)[2], apart[0, :, 2])
+
+
+@pytest.mark.parametrize("axes", ["bshd", "bhsd", "sbhd"])
+def test_components_are_handed_over_in_the_order_of_the_subject(axes):
+    """The last ones rotate, and pairs come out apart: both orders are undone."""
+    x = np.arange(48.0).reshape(1, 2, 3, 8)
+    profile = Profile((True,), axes=axes, rotary_dim=4, trailing=True, pairs_apart=True)
+
+    assert to_subject(x, profile).ravel()[:8].tolist() == [4, 5, 6, 7, 0, 1, 2, 3]
+    assert result_to_subject(x, profile).ravel()[:8].tolist() == [4, 5, 6, 7, 0, 2, 1, 3]
+    assert np.array_equal(from_subject(to_subject(x, profile), profile), x)
+    assert np.array_equal(result_from_subject(result_to_subject(x, profile), profile), x)
+
+
+def test_a_size_that_a_call_could_change_is_refused_with_sections(tmp_path):
+    """Which component is what would depend on the call."""
+    (tmp_path / "mine.py").write_text("def f(x, positions, rotary_dim=None):\n    return x\n")
+
+    with pytest.raises(TargetUnusable, match="takes a keyword `rotary_dim`, and --sections"):
+        open_subject(f"{tmp_path / 'mine.py'}:f", {"layouts": [False], "sections": [8]}, 30.0)
 
 
 def test_the_report_says_which_sizes_were_used():

@@ -66,6 +66,19 @@ def test_a_configuration_is_claimed(written):
     assert (profile.rotary_dim, profile.max_position) == (32, 4095)
 
 
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_sections_are_claimed(written, in_turn):
+    """Which number each pair follows is read as everything else is, and printed."""
+    told = {"rope_theta": 1e6, "mrope_section": [4, 2, 2], "mrope_interleaved": in_turn}
+    file = written({"text_config": {"head_dim": 16, "rope_parameters": told}})
+    profile = claimed("--config", file)
+
+    assert (profile.sections, profile.sections_in_turn) == ((4, 2, 2), in_turn)
+    answer = CliRunner().invoke(spec_command, ["--config", file], standalone_mode=False)
+    how = "in turn (AXES-3)" if in_turn else "consecutive (AXES-2)"
+    assert f"sections 4 2 2, {how}" in answer.output.splitlines()
+
+
 def test_options_win(written):
     """What is said beside a configuration is said of it; a length is that of its scheme."""
     file = written(DYNAMIC)

@@ -73,6 +73,18 @@ def positions_first(positions, x):
     return clockwise(x, positions)
 
 
+def first_number(x, positions):
+    return rotate(x, positions[0])
+
+
+def last_ones(x, positions):
+    return np.concatenate([x[..., :-4], clockwise(x[..., -4:], positions)], -1)
+
+
+def come_apart(x, positions):
+    return clockwise(np.concatenate([x[..., ::2], x[..., 1::2]], -1), positions)
+
+
 def by_keyword(x, offset=0, *, input_pos=None):
     return clockwise(x, input_pos)
 
@@ -238,6 +250,38 @@ def test_a_script_calls_as_the_checks_did(target, check, call, found):
     example = found(f"mine.py:{target}", check).counterexample
 
     assert call in example.script
+
+
+@pytest.mark.parametrize(
+    ("target", "claims", "lines"),
+    [
+        (
+            "first_number",
+            {"sections": [2, 3, 3]},
+            (
+                "angle = positions[..., None, [0, 0, 1, 1, 1, 2, 2, 2]] * theta",
+                "positions_by_number = np.moveaxis(positions, -1, 0)",
+            ),
+        ),
+        (
+            "last_ones",
+            {"rotary_dim": 4, "trailing": True, "head_dims": [16]},
+            ("apply_rotary(x[..., np.r_[4:16, 0:4]]", "[..., np.argsort(np.r_[4:16, 0:4])]"),
+        ),
+        (
+            "come_apart",
+            {"layouts": [True], "pairs_apart": True, "head_dims": [8]},
+            ("apply_rotary(x.copy()", "[..., np.argsort(np.r_[0:8:2, 1:8:2, 8:8])]"),
+        ),
+    ],
+)
+def test_a_script_hands_over_what_is_in_another_order(target, claims, lines, found):
+    """Position numbers and components are in the order that is claimed, and back in ours."""
+    check = "ROT-6.value" if "pairs_apart" in claims else "ROT-7.value"
+    example = found(f"mine.py:{target}", check, **claims).counterexample
+
+    assert example.script, example.no_script
+    assert all(line in example.script for line in lines)
 
 
 def test_a_gradient_is_taken_of_the_call_that_was_made(found):

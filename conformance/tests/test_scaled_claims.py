@@ -10,7 +10,7 @@ from ropespec.conformance.report.summary import profile_line
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import zoo
-from ropespec.spec.scaling import DynamicNtk, LongRope, NtkAware, Yarn, words
+from ropespec.spec.scaling import DynamicNtk, Linear, LongRope, NtkAware, Yarn, words
 
 YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
 FACTORS = tuple(1.0 + i / 4 for i in range(4))
@@ -131,10 +131,30 @@ def test_another_number_is_another_claim(other):
     assert not animal(other, "ROT-7.value").conforms
 
 
+OF_SOME_PAIRS = (
+    *("FREQ-5.order", "FREQ-6.neighbours", "ROT-1.direction", "REL-6.anchor"),
+    *("DEC-3.score-rises", "FREQ-2.read-off"),
+)
+
+
+@pytest.mark.parametrize("scaling", [Yarn(16.0, 4096), Linear(3.0), None], ids=str)
+def test_single_pairs_are_asked_for_under_every_scheme(scaling):
+    """Angles and lengths are those of the scheme, and another one is noticed."""
+    entry = next(one for one in zoo() if one.name == "scaled_as_yarn")
+    profile = Profile(layouts=(False,), scaling=scaling, head_dims=(16, 64))
+    with Session(load(entry.target), profile) as session:
+        found = run(session, Plan(only=OF_SOME_PAIRS)).checks
+
+    asked = [one for one in found if one.id in OF_SOME_PAIRS]
+    assert len(asked) == len(OF_SOME_PAIRS)
+    right = isinstance(scaling, Yarn)
+    assert {one.status for one in asked} == {"pass" if right else "fail"}
+
+
 def test_only_what_would_be_wrong_is_left_out(monkeypatch):
     """Asked all the same, a right subject with a gain fails whatever is left out for one."""
     known = {one.id for one in all_checks()}
-    assert known >= unscaled.FIRST | unscaled.LENGTHS
+    assert known >= unscaled.PRINTED | unscaled.LENGTHS
     asked = sorted(unscaled.LENGTHS - {"PROJ-5.tokens"})
     assert all(one.status == "skip" for one in animal(Yarn(16.0, 4096), *asked).checks)
 

@@ -161,6 +161,7 @@ def other(config, **more):
         (other(DYNAMIC, original_max_position_embeddings=1), "dynamic begins at max_position"),
         (other(LINEAR, factor=None), "linear needs factor"),
         (other(QWEN_VL, mrope_section=[16, 24]), "mrope_section must sum to the 64 pairs"),
+        (other(QWEN_VL, mrope_interleaved="yes"), "mrope_interleaved must be true or false"),
         ({**LLAMA, "rope_parameters": {"factor": 1}}, "contradict each other"),
         ({**PARTIAL, "partial_rotary_factor": 0.01}, "partial_rotary_factor must leave an even"),
         (GEMMA, "layers differ: say of which type, full_attention or sliding_attention"),

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,22 @@ OTHER = {
 
 SIZES = {"gemma4_full": ["--head-dim", "512"]}
 
+REFUSED = {
+    "bert4torch_llama3": [
+        *("--base", "500000", "--scaling", "llama3", "--factor", "8", "--low-freq-factor", "1"),
+        *("--high-freq-factor", "4", "--original-max-position", "8192"),
+    ],
+    "litgpt_yarn": [
+        *("--scaling", "yarn", "--factor", "16", "--original-max-position", "4096"),
+        *("--attention-factor", "1"),
+    ],
+    "keras_hub_dynamic": [
+        *("--scaling", "dynamic", "--factor", "4", "--original-max-position", "4096"),
+        *("--length", "8192"),
+    ],
+}
+"""What released packages call a scheme and is none, of `refused.py`, with what it is said to be."""
+
 VALUES = ["--only", "ROT-6.value", "--only", "ROT-7.value"]
 
 HEAD = """# Rotations of transformers under configurations of models
@@ -78,17 +95,26 @@ Written by `run.py` from `verdicts.json`: each under its own configuration, and 
 """
 
 
-def check(name: str, claims: list[str]) -> dict[str, Any]:
+REFUSED_HEAD = """
+What is configured as a scheme in a released package, and is not that:
+
+| rotation | claimed | conforms | diagnosis |
+|---|---|---|---|
+"""
+
+
+def check(name: str, claims: list[str], *, file: str = "rotations.py") -> dict[str, Any]:
     """Return the verdict on one rotation."""
+    subject = f"{file}:{name}"
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "verdict.json"
-        words = [sys.executable, "-m", "ropespec", "check", f"rotations.py:{name}", *claims]
+        told = Path(folder) / "verdict.json"
+        words = [sys.executable, "-m", "ropespec", "check", subject, *claims]
         done = subprocess.run(  # noqa: S603  # this interpreter and our own module
-            [*words, "--json", str(file)], cwd=FOLDER, check=False, capture_output=True, text=True
+            [*words, "--json", str(told)], cwd=FOLDER, check=False, capture_output=True, text=True
         )
-        if not file.exists():
+        if not told.exists():
             return {"error": done.stderr.strip().splitlines()[-1]}
-        verdict: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        verdict: dict[str, Any] = json.loads(told.read_text(encoding="utf-8"))
     failed = [one["id"] for one in verdict["checks"] if one["status"] not in ("pass", "skip")]
     ran = {one["clause"] for one in verdict["checks"] if one["status"] != "skip"}
     return {
@@ -101,7 +127,9 @@ def check(name: str, claims: list[str]) -> dict[str, Any]:
 
 
 def row(name: str) -> dict[str, Any]:
-    """Check one rotation under both."""
+    """Check one rotation under both, or under what it is said to be."""
+    if name in REFUSED:
+        return {"refused": check(name, [*REFUSED[name], *VALUES], file="refused.py")}
     other = OTHER[name]
     more = [*VALUES, "--dtype", "float32", *SIZES.get(name, [])]
     return {"own": check(name, OWN[name]), "other": check(name, [*OWN[other], *more])}
@@ -109,7 +137,21 @@ def row(name: str) -> dict[str, Any]:
 
 def table(rows: dict[str, Any]) -> str:
     """Return the rows as the text of the table."""
-    return HEAD + "".join(f"| {' | '.join(_cells(name, rows[name]))} |\n" for name in rows)
+    models = [_cells(name, found) for name, found in rows.items() if name in OWN]
+    refused = [
+        (name, " ".join(REFUSED[name]), "yes" if of["conforms"] else "no", _named(of))
+        for name, found in rows.items()
+        if (of := found.get("refused"))
+    ]
+    return HEAD + _lines(models) + (REFUSED_HEAD + _lines(refused) if refused else "")
+
+
+def _lines(cells: Iterable[tuple[str, ...]]) -> str:
+    return "".join(f"| {' | '.join(row)} |\n" for row in cells)
+
+
+def _named(found: dict[str, Any]) -> str:
+    return "<br>".join(found["diagnosis"])
 
 
 def _cells(name: str, found: dict[str, Any]) -> tuple[str, ...]:
@@ -123,14 +165,14 @@ def _cells(name: str, found: dict[str, Any]) -> tuple[str, ...]:
         str(own["clauses"]),
         OTHER[name],
         "yes" if other["conforms"] else "no",
-        "<br>".join(other["diagnosis"]),
+        _named(other),
     )
 
 
 def main() -> None:
     """Check what is asked for, and write both files."""
     rows = json.loads(JSON.read_text(encoding="utf-8")) if JSON.exists() else {}
-    for name in sys.argv[1:] or OWN:
+    for name in sys.argv[1:] or [*OWN, *REFUSED]:
         rows[name] = row(name)
         sys.stderr.write(f"{name}: {rows[name]}\n")
         JSON.write_text(json.dumps(dict(sorted(rows.items())), indent=1) + "\n", encoding="utf-8")

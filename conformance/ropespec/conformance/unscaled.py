@@ -8,15 +8,16 @@ from decimal import Decimal
 
 from ropespec.spec.scaling import Scaling
 
-__all__ = ["FIRST", "LENGTHS", "PRINTED", "reason_to_skip"]
+__all__ = ["LENGTHS", "PRINTED", "reason_to_skip"]
 
 PRINTED = frozenset(
     f"{clause}.forms"
     for clause in (
-        *("FREQ-8", "CPLX-1", "CPLX-4", "CPLX-5", "CPLX-6", "ROT-1", "ROT-2", "ROT-4", "ROT-6"),
-        *("ROT-7", "ROT-9", "ROT-12", "ROT-13", "REL-1", "REL-2", "REL-5", "REL-6", "REL-9"),
+        *("FREQ-8", "CPLX-1", "CPLX-4", "CPLX-5", "ROT-1", "ROT-2", "ROT-3", "ROT-4"),
+        *("ROT-6", "ROT-7", "ROT-9", "ROT-12", "ROT-13"),
+        *("REL-1", "REL-2", "REL-5", "REL-6", "REL-9"),
         *("DER-1", "DER-2", "DER-4", "DER-5", "DEC-1", "DEC-2", "DEC-3"),
-        *("AXES-6", "AXES-8", "AXES-9"),
+        *("AXES-6", "AXES-7", "AXES-8", "AXES-9"),
     )
 ) | {
     *("CPLX-6.halves", "PROJ-4.folded", "REL-4.groups", "REL-5.middle", "DER-5.all-pairs"),
@@ -24,14 +25,9 @@ PRINTED = frozenset(
 }
 """Checks beside a printed formula that makes its frequencies itself."""
 
-FIRST = frozenset(
-    {"FREQ-5.order", "FREQ-6.neighbours", "ROT-1.direction", "REL-6.anchor", "DEC-3.score-rises"}
-)
-"""Checks of the first pair, which rotates by 1 where frequencies are not scaled."""
-
 LENGTHS = frozenset(
     {
-        *("FREQ-2.read-off", "FREQ-8.twice", "CPLX-2.conjugate", "ROT-11.norm"),
+        *("FREQ-8.twice", "CPLX-2.conjugate", "ROT-11.norm"),
         *("ROT-12.inverse", "ROT-13.composition", "PROJ-5.tokens", "REL-2.real-part"),
         *("REL-3.forms", "REL-3.inner-product", "REL-4.groups", "REL-5.key-turned", "REL-7.swap"),
         *("REL-8.forms", "REL-8.equal", "DER-1.blocks", "DER-2.equations", "DER-3.modulus"),
@@ -43,7 +39,7 @@ LENGTHS = frozenset(
 
 def reason_to_skip(id_: str, scaling: Scaling) -> str | None:
     """Return why a check does not run where frequencies are scaled so, or None if it does."""
-    if id_ in PRINTED or id_ in FIRST:
+    if id_ in PRINTED:
         return "frequencies claimed that are scaled, and these are not"
     if id_ in LENGTHS and scaling.gain != Decimal(1):
         return f"a gain of {float(scaling.gain):.6g} claimed, which changes lengths"

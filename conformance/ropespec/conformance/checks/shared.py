@@ -17,6 +17,7 @@ from ropespec.conformance.judge.rotation import Rotation, from_pairs
 from ropespec.conformance.subject.layout import positions_for_subject
 from ropespec.conformance.subject.session import Reply
 from ropespec.conformance.trial import Trial
+from ropespec.reference import frequencies
 from ropespec.spec.arguments import FLOAT_DTYPES
 from ropespec.spec.scaling import check_scaling
 
@@ -36,6 +37,7 @@ __all__ = [
     "draw",
     "gradients_claimed",
     "literal_error",
+    "literal_frequencies",
     "literal_rotation",
     "real_dtype",
     "rotate",
@@ -140,6 +142,15 @@ def literal_rotation(case: Case, x: NDArray[Any], positions: NDArray[np.int64]) 
         return np.asarray(reference.apply_rotary(x, positions, **case.keywords))
     scaling = check_scaling(scheme)
     return np.asarray(reference.apply_rotary_scaled(x, positions, scaling=scaling, **case.keywords))
+
+
+def literal_frequencies(case: Case) -> Float:
+    """Return the frequencies by the literal reference, scaled where that is claimed."""
+    scheme = case.frequencies.scheme
+    if scheme is None:
+        return np.asarray(frequencies.inv_freq(case.dim, **based(case)))
+    scaling = check_scaling(scheme)
+    return np.asarray(reference.inv_freq_scaled(case.dim, **case.only("base"), scaling=scaling))
 
 
 def literal_error(rotation: Rotation, precision: Precision = LITERAL.precision) -> Float:

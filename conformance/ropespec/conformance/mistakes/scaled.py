@@ -10,6 +10,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.spec.scaling import (
+    DynamicNtk,
     Linear,
     Llama3,
     LongRope,
@@ -30,6 +31,8 @@ another scheme
     The frequencies are those of another scheme, or of other numbers; compare each with the claim.
 inverted ramp
     The ramp of a blend runs the other way; divide where pairs are slow.
+frequencies divided by the factor of the base
+    Every frequency is divided by what the base is to be multiplied by; the first one stays 1.
 attention factor missing
     The scheme that is claimed has a factor; multiply cos and sin by it.
 attention factor twice
@@ -70,6 +73,10 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
     if isinstance(claimed, Yarn | Llama3 | NtkByParts):
         what = "the slow pairs are kept and the fast ones divided"
         yield Choice("inverted ramp", "frequency", what, {"frequency": _inverted(claimed.factor)})
+    if isinstance(claimed, DynamicNtk | NtkAware):
+        what = f"all frequencies are divided by {claimed.factor:g}^(d/(d-2))"
+        divided = {"frequency": _divided(claimed.factor)}
+        yield Choice("frequencies divided by the factor of the base", "frequency", what, divided)
     for other, its_base in _others(claimed, base):
         words = f"{other.name}, factor {getattr(other, 'factor', 1):g}"
         length = getattr(other, "original_length", None)
@@ -119,6 +126,14 @@ def _inverted(factor: float) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
         plain = ladder(replace(g, scaling=None))
         return np.asarray(plain + plain / factor - ladder(g))
+
+    return frequency
+
+
+def _divided(factor: float) -> Callable[[Given], Array]:
+    def frequency(g: Given) -> Array:
+        stretched = factor ** (g.turning / max(g.turning - 2, 1))
+        return np.asarray(ladder(replace(g, scaling=None)) / stretched)
 
     return frequency
 

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import right, wrong
 from ropespec.conformance.zoo.parts import half, inv_freq, rope
-from ropespec.spec.scaling import Yarn
+from ropespec.spec.scaling import DynamicNtk, Yarn
 
 __all__ = [
     "at_most_64_tokens",
+    "base_factor_on_frequencies",
     "claimed_ramp_inverted",
     "contiguous_arrays_alone",
     "dead_scaling",
@@ -102,6 +103,21 @@ def claimed_ramp_inverted(x: Array, positions: Array) -> Array:
     """Exchange the two frequencies that are blended."""
     slow = positions.astype(np.float32) / np.float32(YARN.factor)
     return _yarn(x, slow, 1 / YARN.factor, 0.1 * math.log(YARN.factor) + 1)
+
+
+@wrong(
+    "frequencies divided by the factor of the base",
+    "What the base is to be multiplied by divides the frequencies.",
+    "ROT-7.value",
+    scaling=DynamicNtk(factor=4.0, original_length=4096, length=8192),
+    min_head_dim=4,
+)
+def base_factor_on_frequencies(x: Array, positions: Array) -> Array:
+    """Do as keras-hub's `dynamic` does."""
+    dim = x.shape[-1]
+    theta = inv_freq(dim) / np.float32(4.0 ** (dim / (dim - 2)))
+    angle = positions.astype(np.float32)[..., None] * theta
+    return half(x, np.cos(angle), np.sin(angle))
 
 
 def _yarn(x: Array, positions: Array, factor: float, gain: float) -> Array:

@@ -15,6 +15,7 @@ from ropespec.conformance.checks.shared import (
     against,
     answer,
     conventions,
+    literal_frequencies,
     rules,
     scores,
     ten_thousand,
@@ -274,15 +275,21 @@ def rises(trial: Trial, case: Case) -> Finding:
     general=True,
 )
 def score_rises(trial: Trial, case: Case) -> Finding:
-    """With q = k = (1, 0) and theta_0 = 1, the score is cos 3 at distance 3 and cos 6 > 0 at 6."""
+    """With q = k = (1, 0) and theta_0 = 1, the score is cos 3 at distance 3 and cos 6 > 0 at 6.
+
+    Where frequencies are scaled, theta_0 and the length may be others.
+    """
     start = min(case.start, case.limit - 6)
     x, key = basis(case, 0), np.full((case.batch, case.seq), start, dtype=np.int64)
     findings = []
-    curve = decay_curve(6, 2, q=np.array([1.0, 0.0]))
+    gain, theta = float(case.frequencies.gain), literal_frequencies(case)[0]
+    plain = decay_curve(6, 2, q=np.array([1.0, 0.0]))
+    curve = plain if theta == 1.0 else np.cos(theta * np.arange(7))
     for distance in (3, 6):
         found = scores(trial, case, x, x, key + distance, key)
-        wanted = np.full(found.got.shape, curve[distance])
-        message = f"the score of (1, 0) with itself at distance {distance} is not cos {distance}"
-        exact = Bounded(wanted, found.exact.allowed + 2.0**-51)
+        wanted = np.full(found.got.shape, gain**2 * curve[distance])
+        said = f"cos {distance}" if theta == gain == 1.0 else f"{wanted.flat[0]:.6g}"
+        message = f"the score of (1, 0) with itself at distance {distance} is not {said}"
+        exact = Bounded(wanted, found.exact.allowed + 2.0**-51 * gain**2)
         findings.append(against(found.got, exact, found.call, name="score", message=message))
     return worst(*findings)

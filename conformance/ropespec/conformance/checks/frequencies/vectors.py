@@ -10,7 +10,7 @@ from ropespec.conformance.checks.rotation.common import (
     called,
     negative_positions,
 )
-from ropespec.conformance.checks.shared import NEAR, based
+from ropespec.conformance.checks.shared import NEAR, based, literal_frequencies
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
@@ -110,8 +110,9 @@ def _speeds(trial: Trial, case: Case, steps: int) -> tuple[Float, Float, Call]:
         call = called(case, x, positions)
         rotated.append(y[0, :, 0].astype(np.float64))
         bounds.append(trial.length_allowed(case, x, positions)[0, :, 0])
-    cosines = (rotated[0] * rotated[1]).sum(axis=-1)
-    return cosines, bounds[0] + bounds[1] + bounds[0] * bounds[1], call
+    gain = float(case.frequencies.gain)
+    cosines = (rotated[0] * rotated[1]).sum(axis=-1) / gain**2
+    return cosines, (bounds[0] + bounds[1]) / gain + bounds[0] * bounds[1] / gain**2, call
 
 
 @check(
@@ -181,16 +182,20 @@ def _agrees(trial: Trial, case: Case, forms: list[Float]) -> Finding:
     space=Space(positions=("repeated",), max_position=1, min_dim=4),
 )
 def order(trial: Trial, case: Case) -> Finding:
-    """Component 0 rotates by 1 radian per position, the last one by base^(-(d-2)/d)."""
+    """Component 0 rotates by 1 radian per position, the last one by base^(-(d-2)/d).
+
+    Scaled, both by what the scheme makes of these.
+    """
     got, allowed, call = _speeds(trial, case, 1)
-    theta = literal.inv_freq(case.dim, **based(case))  # within 1e-15, below what is allowed
+    theta = literal_frequencies(case)  # within 1e-15, below what is allowed
     ends = [0, -1]
     return compare(
         got[ends],
         np.cos(theta[ends]),
         allowed[ends],
         name="cos",
-        message="the first pair does not rotate by 1, or the last not by base^(-(d-2)/d)",
+        message=f"the first pair does not rotate by {theta[0]:.6g}, or the last not by "
+        f"{theta[-1]:.6g}",
     ).after(call)
 
 
@@ -202,7 +207,7 @@ def order(trial: Trial, case: Case) -> Finding:
     share=2.0,
 )
 def neighbours(trial: Trial, case: Case) -> Finding:
-    """The fastest pair rotates by 1 radian between m and m + 1, also around powers of two."""
+    """The first pair rotates by theta_0 between m and m + 1, also around powers of two."""
     powers = [2**n for n in range(3, 63) if 2**n + 2 < case.limit]
     m = (powers[case.seed % len(powers)] if powers else 1) - case.start % 2
     x = basis(case, 0)
@@ -214,13 +219,14 @@ def neighbours(trial: Trial, case: Case) -> Finding:
         rotated.append(y.astype(np.float64))
         bounds.append(trial.length_allowed(case, x, positions))
     cosine = (rotated[0] * rotated[1]).sum(axis=-1)
-    allowed = bounds[0] + bounds[1] + bounds[0] * bounds[1]
-    message = f"positions {m} and {m + 1} are not one radian apart in the fastest pair"
-    step = 1.0
-    if m < EXACT:
-        here, there = literal.angles([m, m + 1], literal.inv_freq(2))
+    gain, first = float(case.frequencies.gain), literal_frequencies(case)[:1]
+    allowed = gain * (bounds[0] + bounds[1]) + bounds[0] * bounds[1]
+    message = f"positions {m} and {m + 1} are not {first[0]:.6g} radians apart in the first pair"
+    step = float(first[0])
+    if m < EXACT and step == 1.0:
+        here, there = literal.angles([m, m + 1], first)
         step = float((there - here)[0])
-    wanted = np.full(cosine.shape, np.cos(step))
+    wanted = np.full(cosine.shape, gain**2 * np.cos(step))
     return compare(cosine, wanted, allowed, name="cos", message=message).after(call)
 
 

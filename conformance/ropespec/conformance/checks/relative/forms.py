@@ -10,7 +10,14 @@ from ropespec.conformance.checks.literal import first
 from ropespec.conformance.checks.relative.printed import printed_terms
 from ropespec.conformance.checks.rotation.common import basis
 from ropespec.conformance.checks.rotation.walked import in_turn
-from ropespec.conformance.checks.shared import NEAR, against, rotate, scores, two_sides
+from ropespec.conformance.checks.shared import (
+    NEAR,
+    against,
+    literal_frequencies,
+    rotate,
+    scores,
+    two_sides,
+)
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Finding, compare, worst
@@ -188,16 +195,18 @@ def key_rotated(trial: Trial, case: Case) -> Finding:
     general=True,
 )
 def anchor(trial: Trial, case: Case) -> Finding:
-    """With theta_0 = 1, q = (1, 0) and k = (0, 1), the score is sin(m - n)."""
+    """With q = (1, 0) and k = (0, 1), the score is sin((m - n) theta_0), and theta_0 is 1."""
     zero = np.zeros((case.batch, case.seq), dtype=np.int64)
     far = min(case.seed, case.limit - 1)
     second = case.convention.places(case.head_dim)[1].start
     q, k = basis(case, 0), basis(case, second)
+    gain, theta = float(case.frequencies.gain), literal_frequencies(case)[0]
     findings = []
     for m, n in ((far + 1, far), (far, far + 1)):
         found = scores(trial, case, q, k, zero + m, zero + n)
-        value = np.full(found.got.shape, np.sin(float(m - n)))
-        message = f"the score of q = (1, 0) at {m} and k = (0, 1) at {n} is not sin({m - n})"
-        exact = Bounded(value, found.exact.allowed + 2.0**-51)
+        value = np.full(found.got.shape, gain**2 * np.sin((m - n) * theta))
+        said = f"sin({m - n})" if theta == gain == 1.0 else f"{value.flat[0]:.6g}"
+        message = f"the score of q = (1, 0) at {m} and k = (0, 1) at {n} is not {said}"
+        exact = Bounded(value, found.exact.allowed + 2.0**-51 * gain**2)
         findings.append(against(found.got, exact, found.call, name="score", message=message))
     return worst(*findings)

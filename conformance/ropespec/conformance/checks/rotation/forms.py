@@ -14,7 +14,7 @@ from ropespec.conformance.checks.rotation.common import (
     own_pair,
 )
 from ropespec.conformance.checks.rotation.walked import rotated, walked
-from ropespec.conformance.checks.shared import NEAR, based, literal_error
+from ropespec.conformance.checks.shared import NEAR, based, literal_error, literal_frequencies
 from ropespec.conformance.judge.bounds import Bounded
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed
@@ -33,10 +33,10 @@ __all__: list[str] = []
     space=Space(positions=("repeated",), max_position=3),
 )
 def direction(trial: Trial, case: Case) -> Finding:
-    """R(a) (1, 0) = (cos a, sin a), at a = 1, 2, 3 radians, wherever the partner may lie.
+    """R(a) (1, 0) = (cos a, sin a), at a = 1, 2, 3 times theta_0, wherever the partner may lie.
 
-    Component 0 is the first member of pair 0 in both layouts, and theta_0 = 1, so what is not in
-    component 0 must add up to sin a.
+    Component 0 is the first member of pair 0 in both layouts, so what is not in component 0 must
+    add up to sin a; theta_0 is 1 where frequencies are not scaled.
     """
     m = case.start % 3 + 1
     positions = np.full((case.batch, case.seq), m, dtype=np.int64)
@@ -45,10 +45,12 @@ def direction(trial: Trial, case: Case) -> Finding:
     call = called(case, x, positions)
     got = y.astype(np.float64)
     allowed = trial.allowed(case, x, positions)
-    ahead = compare(got[..., 0], np.full(got.shape[:-1], np.cos(m)), allowed[..., 0], name="cos")
+    gain, angle = float(case.frequencies.gain), m * literal_frequencies(case)[0]
+    cos, sin = (np.full(got.shape[:-1], gain * part) for part in (np.cos(angle), np.sin(angle)))
+    ahead = compare(got[..., 0], cos, allowed[..., 0], name="cos")
     aside = compare(
         got[..., 1:].sum(axis=-1),
-        np.full(got.shape[:-1], np.sin(m)),
+        sin,
         allowed.sum(axis=-1),
         name="sin",
         message="a unit vector does not rotate counter-clockwise",
