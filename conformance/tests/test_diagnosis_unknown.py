@@ -29,7 +29,7 @@ def far_and_slow(x, positions):
     """Multiply pairs 5 and on by a factor that goes with the position, from 100 on."""
     y = np.array(reference.apply_rotary(x, positions, interleaved=False))
     n = x.shape[-1] // 2
-    factor = 1 + 0.3 * np.sin(positions * 1.7)[..., None, None]
+    factor = 1.2 + 0.15 * np.sin(positions * 1.7)[..., None, None]
     for half in (slice(5, n), slice(n + 5, 2 * n)):
         y[..., half] = np.where(positions[..., None, None] >= 100, factor, 1) * y[..., half]
     return y.astype(x.dtype)

@@ -38,16 +38,19 @@ SMALL: tuple[Shape, ...] = (
 LONG: tuple[Shape, ...] = (
     (1, 70, 2),
     (2, 131, 1),
-    (1, 259, 1),
+    (1, 300, 1),
     (17, 3, 1),
     (70, 2, 1),
     (1, 2, 20),
     (1, 2, 70),
-    (1, 517, 1),
-    (1, 1031, 1),
-    (2, 2053, 1),
+    (1, 555, 1),
+    (1, 1131, 1),
+    (2, 2200, 1),
     (1, 4099, 1),
 )
+"""Longer than blocks of any usual size, and by more than a small part of one."""
+_NARROW = 64
+"""The widest head whose rotation beyond the limit of a launch grid takes no more than a second."""
 COMPILED: tuple[Shape, ...] = ((2, 5, 3), (1, 1, 1), (3, 8, 2), (1, 40, 1))
 
 
@@ -116,6 +119,11 @@ def _signs(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
     return np.asarray(_far(rng, b, s, most) * rng.choice([-1, 1], (b, s)))
 
 
+def _across_zero(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
+    """Return runs that begin below zero, or at its neighbours if they are short."""
+    return _arange(rng, b, s, most) - np.minimum(rng.integers(1, 5, (b, 1)), most)
+
+
 PATTERNS: dict[str, Callable[[np.random.Generator, int, int, int], Array]] = {
     "scattered": _scattered,
     "ragged": _ragged,
@@ -130,6 +138,7 @@ PATTERNS: dict[str, Callable[[np.random.Generator, int, int, int], Array]] = {
     "zero": _zero,
     "negative": _negative,
     "signs": _signs,
+    "across zero": _across_zero,
 }
 
 
@@ -234,7 +243,7 @@ class Maker:
             dim = self._narrow(shape)
             for pattern in ("scattered", "ragged", "from")[: 2 if shape[1] < 600 else 1]:
                 yield self.given(shape, pattern, 500 + seed + k, dim=dim)
-        for shape in ((1, 65541, 1), (65541, 1, 1)):
+        for shape in ((1, 65541, 1), (65541, 1, 1)) if min(self.dims) <= _NARROW else ():
             yield self.given(shape, "scattered", 900, dim=min(self.dims))
 
     def _narrow(self, shape: Shape) -> int:
@@ -251,6 +260,8 @@ class Maker:
             for pattern in ("scattered", "far"):
                 yield self.given((2, 5, 3), pattern, 40 + dim, dim=dim)
         yield from self._kinds(60)
+        for shape in ((2, 131, 1), (1, 517, 1)):
+            yield self.given(shape, "scattered", 70, dim=self._narrow(shape))
 
     def _widths(self, seed: int) -> Iterator[Given]:
         for dim in self.dims:

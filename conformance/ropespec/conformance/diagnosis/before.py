@@ -2,6 +2,7 @@
 """What a condition on earlier calls may be about."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -29,6 +30,20 @@ def _first_of_width(g: Given) -> float:
     return dtype_of(same[0] if same else g)
 
 
+def _dtype_of_table(rows: int) -> Callable[[Given], Array]:
+    """Return the dtype of the call for which a table of so many rows was made or made longer."""
+
+    def made_for(g: Given) -> float:
+        have, dtype = 0, dtype_of(g)
+        for one in (*(one for one in g.past if one.x.shape[-1] == g.x.shape[-1]), g):
+            wanted = int(np.abs(one.positions).max(initial=-1)) + 1
+            if wanted > have:
+                have, dtype = max(wanted, rows), dtype_of(one)
+        return dtype
+
+    return per_call(made_for)
+
+
 def _beyond(axis: int) -> Callable[[Given], Array]:
     """Return the index along an axis, counted from where the first call ended."""
 
@@ -49,6 +64,11 @@ def _after(what: str) -> Callable[[str, float], str]:
         return f"calls after one with {what} {said}"
 
     return words
+
+
+def _of_table(rows: int, op: str, value: float) -> str:
+    least = f", of {rows} rows at least," if rows else ""
+    return f"head_dims whose table{least} was made or grown for {of_dtypes(op, value)}"
 
 
 HISTORY: dict[str, Feature] = {
@@ -88,6 +108,14 @@ HISTORY: dict[str, Feature] = {
         lambda op, value: "heads beyond the number of those in the first call",
         "token",
     ),
+    **{
+        f"dtype of table {rows}": Feature(
+            f"dtype of table {rows}",
+            _dtype_of_table(rows),
+            partial(_of_table, rows),
+        )
+        for rows in (0, 128, 256, 512, 1024, 2048, 4096, 8192)
+    },
     "first dtype": Feature(
         "first dtype",
         per_call(_first_of_width),

@@ -96,9 +96,14 @@ def explains(explanation: Explanation, seen: Seen) -> tuple[int, int]:
 
 
 def confirmed(
-    asker: Asker, maker: Maker, right: Chain, explanation: Explanation, seed: int
+    asker: Asker,
+    maker: Maker,
+    right: Chain,
+    explanation: Explanation,
+    seed: int,
+    like: Sequence[Seen] = (),
 ) -> tuple[Confirmed | None, list[Seen]]:
-    """Run an explanation beside the subject on fresh calls.
+    """Run an explanation beside the subject on fresh calls, some of them of the shapes of others.
 
     Returns
     -------
@@ -108,7 +113,7 @@ def confirmed(
     fresh = list[Seen]()
     elements = total = calls = 0
     refuted, applied = False, 0
-    for given in fresh_calls(maker, seed, explanation.where):
+    for given in (*fresh_calls(maker, seed, explanation.where), *_alike(maker, like, seed)):
         answer = asker.ask(given)
         if answer is None or answer.y is None:
             continue
@@ -151,9 +156,17 @@ def fresh_calls(maker: Maker, seed: int, where: Where = EVERYWHERE) -> list[Give
         made.append(maker.given(shape, pattern, seed + k, dim=dim, dtype=dtype))  # type: ignore[arg-type]
     made += maker.flags(seed + 7)
     made += [maker.given((2, 5, 2), "scattered", seed, values=of) for of in ("large", "tiny")]
-    if not compiled:
-        for atom in where.atoms:
-            made += _around(maker, atom, where, seed)
+    for atom in where.atoms:
+        made += _around(maker, atom, where, seed)[: 1 if compiled else None]
+    return made
+
+
+def _alike(maker: Maker, like: Sequence[Seen], seed: int) -> list[Given]:
+    """Make calls of the shapes of some others, and of one token more."""
+    made = list[Given]()
+    for k, (b, s, h, d) in enumerate(dict.fromkeys(one.given.shape for one in like)):
+        made.append(maker.given((b, s, h), "scattered", seed + 30 + k, dim=d))
+        made.append(maker.given((b, s + 1, h), "ragged", seed + 40 + k, dim=d))
     return made
 
 

@@ -203,7 +203,8 @@ def _gradient(session: Session, maker: Maker, forward: Outcome) -> Iterator[Diag
     """
     asker = Asker(session, backward=True)
     outcome = examine(asker, maker, right=BACKWARD)
-    if not _whats(outcome) & _whats(forward):
+    demoted = {one.explanation.choice.key for one in forward.confirmed} & {"x demoted", "D12"}
+    if not demoted and not _whats(outcome) & _whats(forward):
         for one in _of(asker, outcome, BACKWARD):
             yield one if one.name == "unknown" else _of_gradient(one)
     for one in conduct(asker, outcome.answers):

@@ -17,6 +17,7 @@ __all__ = [
     "from_the_end",
     "of_dtypes",
     "of_positions",
+    "pair_of",
     "per_call",
     "per_token",
 ]
@@ -40,6 +41,13 @@ def along(axis: int, *, back: bool = False) -> Callable[[Given], Array]:
         return g.x.shape[axis] - 1 - index if back else index
 
     return values
+
+
+def pair_of(g: Given) -> Array:
+    """Return the pair of each component, and -1 in the tail."""
+    r, j = g.turning, np.arange(g.x.shape[-1])
+    pair = j // 2 if g.interleaved else j % max(r // 2, 1)
+    return np.where(j < r, pair, -1).astype(np.float64).reshape(1, 1, 1, -1)
 
 
 _DTYPES = ("float32", "float64", "float16", "bfloat16")

@@ -12,9 +12,11 @@ from ropespec.conformance.diagnosis.feature import (
     from_the_end,
     of_dtypes,
     of_positions,
+    pair_of,
     per_call,
     per_token,
 )
+from ropespec.conformance.diagnosis.rests import RESTS
 from ropespec.conformance.mistakes.given import Array, Given
 
 __all__ = ["FEATURES"]
@@ -28,20 +30,9 @@ def _component(g: Given) -> Array:
     return np.arange(g.x.shape[-1], dtype=np.float64).reshape(1, 1, 1, -1)
 
 
-def _pair(g: Given) -> Array:
-    """Return the pair of each component, and -1 in the tail."""
-    r, j = g.turning, np.arange(g.x.shape[-1])
-    pair = j // 2 if g.interleaved else j % max(r // 2, 1)
-    return np.where(j < r, pair, -1).astype(np.float64).reshape(1, 1, 1, -1)
-
-
 def _pair_back(g: Given) -> Array:
-    pair = _pair(g)
+    pair = pair_of(g)
     return np.where(pair < 0, -1.0, g.turning // 2 - 1 - pair)
-
-
-def _rest_of_pairs(g: Given, pack: int) -> Array:
-    return (_pair(g) >= g.turning // 2 // pack * pack).astype(np.float64)
 
 
 def _uneven_rows(g: Given) -> float:
@@ -80,7 +71,7 @@ FEATURES: dict[str, Feature] = {
         "distance", per_token(lambda g: np.abs(_p(g))), of_positions("positions of size"), "token"
     ),
     "position": Feature("position", per_token(_p), of_positions("positions"), "token"),
-    "pair": Feature("pair", _pair, counted("pair"), "component"),
+    "pair": Feature("pair", pair_of, counted("pair"), "component"),
     "strided": Feature(
         "strided", per_call(lambda g: bool(g.strided)), flag("x with gaps", "x without gaps")
     ),
@@ -193,13 +184,13 @@ FEATURES: dict[str, Feature] = {
     ),
     "odd pair": Feature(
         "odd pair",
-        lambda g: np.asarray(np.where(_pair(g) < 0, 0.0, _pair(g) % 2)),
+        lambda g: np.asarray(np.where(pair_of(g) < 0, 0.0, pair_of(g) % 2)),
         flag("pairs 1, 3, ...", "pairs 0, 2, ..."),
         "component",
     ),
     "half width": Feature(
         "half width",
-        lambda g: (_pair(g) >= g.turning // 4).astype(np.float64),
+        lambda g: (pair_of(g) >= g.turning // 4).astype(np.float64),
         flag("the slower half of the pairs", "the faster half of the pairs and the tail"),
         "component",
     ),
@@ -213,42 +204,7 @@ FEATURES: dict[str, Feature] = {
         per_call(lambda g: g.turning % 16 == 0),
         flag("widths in whole sixteens", "widths not in whole sixteens"),
     ),
-    "rest of 4 heads": Feature(
-        "rest of 4 heads",
-        lambda g: (g.index(2) >= g.x.shape[2] // 4 * 4).astype(np.float64),
-        flag("heads after the last whole pack of 4", "heads in whole packs of 4"),
-        "token",
-    ),
-    "rest of 4 pairs": Feature(
-        "rest of 4 pairs",
-        lambda g: _rest_of_pairs(g, 4),
-        flag("pairs after the last whole pack of 4", "pairs in whole packs of 4"),
-        "component",
-    ),
-    "rest of 8 pairs": Feature(
-        "rest of 8 pairs",
-        lambda g: _rest_of_pairs(g, 8),
-        flag("pairs after the last whole pack of 8", "pairs in whole packs of 8"),
-        "component",
-    ),
-    "rest of 2 tokens": Feature(
-        "rest of 2 tokens",
-        lambda g: (g.index(1) >= g.x.shape[1] // 2 * 2).astype(np.float64),
-        flag("the token left over from pairs of tokens", "tokens in whole pairs"),
-        "token",
-    ),
-    "rest of 8 tokens": Feature(
-        "rest of 8 tokens",
-        lambda g: (g.index(1) >= g.x.shape[1] // 8 * 8).astype(np.float64),
-        flag("tokens after the last whole block of 8", "tokens in whole blocks of 8"),
-        "token",
-    ),
-    "rest of 4 tokens": Feature(
-        "rest of 4 tokens",
-        lambda g: (g.index(1) >= g.x.shape[1] // 4 * 4).astype(np.float64),
-        flag("tokens after the last whole block of 4", "tokens in whole blocks of 4"),
-        "token",
-    ),
+    **RESTS,
     "starts at 0": Feature(
         "starts at 0",
         per_token(lambda g: np.broadcast_to(_p(g)[:, :1] != 0, _p(g).shape)),

@@ -15,7 +15,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.place import LIMITED, combined, limited
 from ropespec.conformance.mistakes.sources import SOURCES
 
-__all__ = ["fitted_places"]
+__all__ = ["fitted_places", "fitted_sums"]
 
 
 class _Tokens(NamedTuple):
@@ -26,28 +26,39 @@ class _Tokens(NamedTuple):
     own: Array
     givens: list[tuple[Given, Array]]  # the calls, and which tokens of each
 
+    @property
+    def room(self) -> Array:
+        """How far off a decoded position may be."""
+        return np.asarray(2e-3 + 2e-5 * np.abs(self.found))
+
 
 def fitted_places(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
     """Return places that explain every position that was decoded, the simplest first."""
     tokens = _decoded(wrong, chain)
-    if tokens is None or len(tokens.found) < 2:
+    if tokens is None:
         return
-    room = 2e-3 + 2e-5 * np.abs(tokens.found)
-    yield from _sums(tokens, room)
-    yield from _blocks(tokens, room)
+    yield from _sums(tokens)
+    yield from _blocks(tokens)
     yield from _limits(tokens)
+
+
+def fitted_sums(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
+    """Return sums of sources alone that explain every position that was decoded."""
+    tokens = _decoded(wrong, chain)
+    yield from _sums(tokens) if tokens else ()
 
 
 def _decoded(wrong: Sequence[Seen], chain: Chain) -> _Tokens | None:
     found, own, givens = list[Array](), list[Array](), list[tuple[Given, Array]]()
     sources: dict[str, list[Array]] = {word: [] for word in SOURCES}
     for seen in wrong:
-        if chain.frequency(seen.given).shape[-1] < 4:
+        slowest = np.abs(chain.frequency(seen.given)).min(initial=np.inf)
+        if chain.frequency(seen.given).shape[-1] < 4 or not slowest > 0:
             continue
         decoded = places(seen, chain)
         pairs = chain.pairing(seen.given)
         chosen = decoded.fits & seen.wrong[..., pairs.to_first].any(axis=-1)
-        far = np.abs(decoded.found) < 0.9 * np.pi / np.abs(chain.frequency(seen.given)).min()
+        far = np.abs(decoded.found) < 0.9 * np.pi / slowest
         at = np.flatnonzero(chosen & far)
         if not len(at):
             continue
@@ -57,7 +68,7 @@ def _decoded(wrong: Sequence[Seen], chain: Chain) -> _Tokens | None:
         givens.append((seen.given, at))
         for word in SOURCES:
             sources[word].append(_spread(seen.given, word)[at])
-    if not found:
+    if sum(map(len, found)) < 2:
         return None
     joined = {word: np.concatenate(parts) for word, parts in sources.items()}
     return _Tokens(np.concatenate(found), joined, np.concatenate(own), givens)
@@ -70,8 +81,9 @@ def _spread(given: Given, word: str) -> Array:
 _FACTORS = (1.0, -1.0, 2.0, 0.5, 3.0, 4.0, 0.25)
 
 
-def _sums(tokens: _Tokens, room: Array) -> Iterator[Choice]:
+def _sums(tokens: _Tokens) -> Iterator[Choice]:
     """Return sums of up to two sources and a constant."""
+    room = tokens.room
     words = [w for w in SOURCES if w != "zero"]
     if np.all(np.abs(tokens.found - tokens.found[0]) <= room):
         yield combined((), snapped(float(tokens.found[0]), 1e-3))
@@ -126,8 +138,9 @@ _SIZES = (
 )
 
 
-def _blocks(tokens: _Tokens, room: Array) -> Iterator[Choice]:
+def _blocks(tokens: _Tokens) -> Iterator[Choice]:
     """Return places by blocks of some size."""
+    room = tokens.room
     if np.all(np.abs(tokens.found - tokens.own) <= room):
         return
     for word, (_, _, source) in BLOCKS.items():

@@ -38,7 +38,7 @@ def fitted_gains(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
         spread = float(np.mean(np.abs(joined - middle) <= 0.02 * abs(middle) + 1e-6))
         if spread > 0.95 and abs(middle - 1) > 1e-7:
             for one in make:
-                for digits in (1e-4, 1e-6):
+                for digits in (1e-4, 1e-6, 1e-8):
                     yield one(snapped(middle, digits))
 
 

@@ -118,10 +118,10 @@ def remembered(
         return [], seen
     found = list[Explanation]()
     for choice in (*MEMORIES, *(c for c in (*TURNS, *LADDERS) if c.stage != "tail")):
-        if time.process_time() > until or len(found) >= 6:
+        if time.process_time() > until or len(found) >= 12:
             break
         if all(reproduces(choice.chain(right), one, choice) for one in wrong):
-            for where in located(choice, seen, history=True)[:2]:
+            for where in located(choice, seen, history=True):
                 found.append(Explanation(choice, where))
     fresh = run_sequences(asker, maker, right, 2, 3)
     kept = list[Confirmed]()

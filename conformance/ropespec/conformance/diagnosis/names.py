@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ropespec.conformance.diagnosis.rests import RESTS
 from ropespec.conformance.diagnosis.where import Atom, Where
 from ropespec.conformance.mistakes.choice import Choice
 
@@ -12,8 +13,8 @@ GRID = 65535
 
 _UNTURNED = ("A3", "R4", "position 0 for all", "zeroed", "not a number")
 _LIMITED = ("P3", "offset", "C5", "K1", "K6", "A1", "D2", "S1", "B5", "P4", *_UNTURNED)
-_WIDTHS = {"dim", "power of two", "multiple of 16", "rest of 4 pairs", "rest of 8 pairs"}
-_RESTS = {"rest of 4 heads", "rest of 2 tokens", "rest of 4 tokens", "rest of 8 tokens"}
+_RESTS = {name: name.endswith("pairs") for name in RESTS}
+_WIDTHS = {"dim", "power of two", "multiple of 16", *(name for name in _RESTS if _RESTS[name])}
 
 Atoms = dict[str, Atom]
 
@@ -51,7 +52,7 @@ def _earlier(key: str, atoms: Atoms) -> str:
         return "E3"
     if {"row beyond", "head beyond"} & atoms.keys():
         return "shape of the first call"
-    return "C4" if "first dtype" in atoms else ""
+    return "C4" if any(name.startswith(("first dtype", "dtype of table")) for name in atoms) else ""
 
 
 def _one_token(key: str, atoms: Atoms) -> str:
@@ -71,6 +72,8 @@ def _by_position(key: str, atoms: Atoms) -> str:
         return ""
     if position.op == ">=" and position.value > 1:
         return "C5" if key in _LIMITED else key
+    if position.op == "==":
+        return "position taken for padding" if key in _UNTURNED and position.value else ""
     if position.value > 0:
         return ""
     below = dict.fromkeys(("A3", "R4", "position 0 for all"), "negative positions clamped")
@@ -85,6 +88,8 @@ def _layout(key: str, atoms: Atoms) -> str:
 def _width(key: str, atoms: Atoms) -> str:
     if key in ("L6", "F1", "R2") or not atoms.keys() & _WIDTHS:
         return ""
+    if key not in _LIMITED and not atoms.keys() & _WIDTHS - _RESTS.keys():
+        return ""
     return "special width"
 
 
@@ -93,7 +98,7 @@ def _pairs(key: str, atoms: Atoms) -> str:
 
 
 def _block(key: str, atoms: Atoms) -> str:
-    if atoms.keys() & _RESTS and key in _LIMITED:
+    if atoms.keys() & _RESTS.keys() and key in _LIMITED:
         return "beyond a block"
     inside = atoms.keys() <= {"token", "row", "head"}
     late = all(atom.op == ">=" and atom.value >= 2 for atom in atoms.values())

@@ -187,7 +187,8 @@ def _tried(
             if tried > _TRIES:
                 return more
             explanation = refined(asker, maker, right, Explanation(choice, where), outcome.seen)
-            found, fresh = confirmed(asker, maker, right, explanation, 3000 + 97 * tried)
+            seed, like = 3000 + 97 * tried, _smallest(outcome)
+            found, fresh = confirmed(asker, maker, right, explanation, seed, like)
             more += fresh
             if found is None:
                 outcome.nearest.append(explanation)
@@ -195,6 +196,12 @@ def _tried(
             outcome.confirmed.append(found)
             break
     return more
+
+
+def _smallest(outcome: Outcome) -> list[Seen]:
+    """Return a few of the calls that fail, each of another number of tokens."""
+    small = sorted(outcome.wrong, key=lambda one: one.y.size)
+    return list({one.given.shape[1]: one for one in reversed(small[:12])}.values())[-2:]
 
 
 _MOST = 4

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.candidates import BASES
 from ropespec.conformance.diagnosis.fit_frequencies import fitted_frequencies
 from ropespec.conformance.diagnosis.fit_numbers import fitted_numbers
-from ropespec.conformance.diagnosis.fit_places import fitted_places
+from ropespec.conformance.diagnosis.fit_places import fitted_places, fitted_sums
 from ropespec.conformance.diagnosis.fits import (
     fitted_clip,
     fitted_gains,
@@ -18,12 +19,13 @@ from ropespec.conformance.diagnosis.fits import (
     fitted_sines,
 )
 from ropespec.conformance.diagnosis.seen import Seen, agree, telling
+from ropespec.conformance.mistakes.blocks import LATE_BLOCKS
 from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import DYNAMIC
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
 from ropespec.conformance.mistakes.place import WHOLE, combined
-from ropespec.conformance.mistakes.rounding import roundings
+from ropespec.conformance.mistakes.rounding import beside_another, roundings
 from ropespec.conformance.mistakes.scaled import of_schemes
 from ropespec.conformance.mistakes.sources import SOURCES
 from ropespec.conformance.mistakes.turning import GRADIENTS, TURNS
@@ -34,6 +36,8 @@ _FEW = 14
 _LARGE = 20000
 _TRIED = 12
 _TELLING = 0.05
+_OF_WHOLE_CALLS = {"place", "memory", "call", "store"}
+"""Stages that look at other tokens, so that a call cannot be cut."""
 
 
 @dataclass(slots=True)
@@ -73,7 +77,7 @@ class Search:
         """Whether a choice makes every wrong component of the calls."""
         chain = choice.chain(self.right)
         for seen in order:
-            if seen.y.size > _LARGE and choice.stage not in ("place", "memory", "call"):
+            if seen.y.size > _LARGE and not {*choice.stage.split(" and ")} & _OF_WHOLE_CALLS:
                 part = seen.cropped
                 if part is not None and not reproduces(chain, part, choice):
                     return False
@@ -93,6 +97,7 @@ class Search:
         yield from (combined(((word, 1.0),), 0.0) for word in SOURCES if word != "own")
         yield from fitted_places(order, self.right)
         yield from WHOLE
+        yield from LATE_BLOCKS
         yield from DYNAMIC
         yield from fitted_gains(order, self.right)
         yield from fitted_frequencies(self.asker, order, self.right, self.right)
@@ -103,53 +108,57 @@ class Search:
 
     def _double(self, order: Sequence[Seen]) -> Iterator[Choice]:
         """Return two choices together: one that is tried, and one measured under it."""
-        few = order[:3]
-        simple = [c for c in TURNS if c.stage in ("product", "pairing", "tail", "table", "call")]
-        for first in simple:
+        few = sorted(order, key=_axes_of_one)[:4]
+        yield from self._crossed(few, [(_SOURCES, _OF_ONE_TOKEN)])
+        for first in (*_TURNS, *_PLAIN_LADDERS, *beside_another(order[0].given.dtype)):
             if time.process_time() > self.until:
                 return
-            chain = first.chain(self.right)
-            measured: list[Choice] = []
-            if "frequency" not in first.change:
-                measured += list(_bare(fitted_places(few, chain)))
-            for second in measured:
-                both = first.and_also(second)
-                apart = not set(first.change) & set(second.change)
-                if apart and self._together(first, second, both, order[0]):
-                    yield both
-        yield from self._crossed(order[0])
+            if "place" in first.change:
+                continue
+            for second in islice(fitted_sums(few, first.chain(self.right)), 20):
+                both = None if second.key in _CONSTANT else self._together(first, second, few)
+                yield from [both] if both else []
+        places, rounds = [*_SOURCES, *_OF_ONE_TOKEN], list(beside_another(few[0].given.dtype))
+        stages: _Stages = [(places, _PLAIN_LADDERS), (_PLAIN, places), (_PLAIN, _PLAIN_LADDERS)]
+        yield from self._crossed(few, [*stages, (_TURNS, rounds), (_PLAIN, _PLAIN)])
 
-    def _crossed(self, seen: Seen) -> Iterator[Choice]:
-        """Return pairs of choices without numbers that explain the smallest call."""
-        sources = [combined(((word, 1.0),), 0.0) for word in SOURCES if word != "own"]
-        stages = [list(TURNS), [*sources, *WHOLE], list(LADDERS)]
-        for i, firsts in enumerate(stages):
-            for seconds in stages[i:]:
-                for first in firsts:
-                    if time.process_time() > self.until:
-                        return
-                    for second in seconds:
-                        if first is second or set(first.change) & set(second.change):
-                            continue
-                        both = first.and_also(second)
-                        if self._together(first, second, both, seen):
-                            yield both
+    def _crossed(self, few: Sequence[Seen], stages: "_Stages") -> Iterator[Choice]:
+        """Return pairs of choices without numbers that explain some calls."""
+        for firsts, seconds in stages:
+            for first in firsts:
+                if time.process_time() > self.until:
+                    return
+                for second in seconds:
+                    if first is second or (set(first.change) & set(second.change)) - {"place"}:
+                        continue
+                    both = self._together(first, second, few)
+                    yield from [both] if both else []
 
-    def _together(self, first: Choice, second: Choice, both: Choice, seen: Seen) -> bool:
-        """Whether two choices explain a call that neither of them alone makes like that."""
-        if not reproduces(both.chain(self.right), seen, both):
-            return False
-        made = run(both.chain(self.right), seen.given)
-        return not any(
-            agree(run(one.chain(self.right), seen.given).y, made).all() for one in (first, second)
-        )
+    def _together(self, first: Choice, second: Choice, few: Sequence[Seen]) -> Choice | None:
+        """Return two choices as one if they explain calls that neither of them makes alone."""
+        both = first.and_also(second)
+        if not all(reproduces(both.chain(self.right), seen, both) for seen in few):
+            return None
+        return None if any(self._alike(both, one) for one in (first, second)) else both
+
+    def _alike(self, both: Choice, one: Choice) -> bool:
+        """Whether one choice alone makes the same of every call that fails."""
+        chains = both.chain(self.right), one.chain(self.right)
+        made = ([run(chain, seen.given) for chain in chains] for seen in self.wrong)
+        return all(agree(alone.y, two).all() for two, alone in made)
 
 
-def _bare(choices: Iterable[Choice]) -> Iterator[Choice]:
-    for k, choice in enumerate(choices):
-        if k > 20:
-            return
-        yield choice
+_FITTED = 2.0
+"""The cost of a choice with a number of its own."""
+_NOWHERE = ("own", "zero", "length", "rows", "heads", "sign")
+_CONSTANT = ("position 0 for all", "one position for all calls")
+_TURNED = ("product", "pairing", "tail", "table", "call")
+_Stages = list[tuple[Sequence[Choice], Sequence[Choice]]]
+_SOURCES = tuple(combined(((word, 1.0),), 0.0) for word in SOURCES if word not in _NOWHERE)
+_OF_ONE_TOKEN = (combined((("size", 1.0),), 0.0), *(one for one in WHOLE if one.cost < _FITTED))
+_PLAIN = tuple(one for one in TURNS if one.cost < _FITTED)
+_TURNS = tuple(one for one in TURNS if one.stage in _TURNED and one.cost < _FITTED)
+_PLAIN_LADDERS = tuple(one for one in LADDERS if one.cost < _FITTED)
 
 
 def reproduces(chain: Chain, seen: Seen, choice: Choice) -> bool:
@@ -166,7 +175,14 @@ def reproduces(chain: Chain, seen: Seen, choice: Choice) -> bool:
     if not same.all():
         return False
     told = telling(seen, made)[seen.wrong]
-    return bool(told.sum() >= min(_TELLING * len(told), 2))
+    return bool(told.sum() >= min(_TELLING * len(told), 2)) or not _clearly_wrong(seen)
+
+
+def _clearly_wrong(seen: Seen) -> bool:
+    """Whether a call is off by so much that what explains it must differ from what is claimed."""
+    with np.errstate(all="ignore"):
+        near = np.abs(seen.y - seen.made.y) < 8 * seen.made.allowed
+    return not bool(near[seen.off].all())
 
 
 def _varied(wrong: Sequence[Seen]) -> list[Seen]:
@@ -184,6 +200,11 @@ def _varied(wrong: Sequence[Seen]) -> list[Seen]:
     telling = [seen for seen in mixed if seen.given.turning >= 8] or mixed
     first = [seen for seen in telling if seen.y.size > 200][:4]
     return list(dict.fromkeys((*first, *telling, *small)))[: 3 * _FEW]
+
+
+def _axes_of_one(seen: Seen) -> int:
+    """Count the axes along which a call tells nothing."""
+    return sum(size == 1 for size in seen.given.shape[:3])
 
 
 def _unique(choices: Iterable[Choice]) -> list[Choice]:

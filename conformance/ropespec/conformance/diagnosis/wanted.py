@@ -59,11 +59,21 @@ class _Wanted:
             self.shape[:2] = [1, max(n, 1)]
         elif feature in ("distance", "position", "farthest"):
             self.position = n
+        elif feature.startswith("rest of"):
+            pack, word = feature.split()[2:]
+            self._leave_over(int(pack), word, 1 + n)
+
+    def _leave_over(self, pack: int, word: str, whole: int) -> None:
+        """Take whole packs and, but for the first number of them, something over."""
+        size = pack * whole + (0, 1, pack - 1)[min(max(whole - 1, 0), 2)]
+        if word == "places":
+            self.shape[0] = 1
+        self.shape[_AXES.get(word, 1)] = size
 
 
 def with_feature(maker: Maker, feature: str, value: float, where: Where, seed: int) -> list[Given]:
     """Make calls in which a feature has a value, as far as it can be chosen."""
-    if feature in ("dim", "pair"):
+    if feature in ("dim", "pair") or (feature.startswith("rest") and feature.endswith("pairs")):
         return [maker.given((2, 5, 2), "scattered", seed, dim=d) for d in maker.dims[:8]]
     wanted = _Wanted([2, 5, 2], maker.dims[0])
     for atom in where.atoms:

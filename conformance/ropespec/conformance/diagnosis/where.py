@@ -100,9 +100,8 @@ def conditions(
         if out.any()
     ]
     found = [Where((atom,)) for atom, out in known if out.all()]
-    for count in (2, 3):
-        found = found or _joined([atom for atom, _ in known], [out for _, out in known], count)
-    return found[:most]
+    atoms, excluded = [atom for atom, _ in known], [out for _, out in known]
+    return (found or _pairs(atoms, excluded, most) or _triples(atoms, excluded))[:most]
 
 
 def _chosen(yes: Sequence[Array], no: Sequence[Array]) -> list[tuple[Array, Array]]:
@@ -127,16 +126,31 @@ def _atoms(
     if not np.isfinite((low, high)).all():  # of values that no call can be made around
         return
     tried = [Atom(name, "==", low)] if low == high else []
-    for atom in (*tried, Atom(name, ">=", low), Atom(name, "<=", high)):
+    if not (tried and np.isin(refuted, (0.0, 1.0)).all()):  # of a flag that says it all
+        tried += [Atom(name, ">=", low), Atom(name, "<=", high)]
+    for atom in tried:
         yield atom, ~atom.holds(refuted)
 
 
-def _joined(atoms: Sequence[Atom], excluded: Sequence[Array], count: int) -> list[Where]:
-    """Return conditions of several atoms that exclude all that is refuted together."""
-    order = sorted(range(len(atoms)), key=lambda k: -int(excluded[k].sum()))[: 40 // count]
+def _pairs(atoms: Sequence[Atom], excluded: Sequence[Array], most: int) -> list[Where]:
+    """Return conditions of two atoms that exclude all that is refuted, the likeliest first."""
+    if not atoms:
+        return []
+    few = np.random.default_rng(19).permutation(len(excluded[0]))[:_MOST]
+    screen, found = np.stack([out[few] for out in excluded]), list[Where]()
+    for i, out in enumerate(screen):
+        for j in map(int, np.flatnonzero(screen[i + 1 :, ~out].all(axis=1)) + i + 1):
+            if len(found) < most and (excluded[i] | excluded[j]).all():
+                found.append(Where((atoms[i], atoms[j])))
+    return found
+
+
+def _triples(atoms: Sequence[Atom], excluded: Sequence[Array]) -> list[Where]:
+    """Return conditions of three of the atoms that exclude most."""
+    order = sorted(range(len(atoms)), key=lambda k: -int(excluded[k].sum()))[:13]
     return [
         Where(tuple(atoms[k] for k in group))
-        for group in combinations(sorted(order), count)
+        for group in combinations(sorted(order), 3)
         if np.logical_or.reduce([excluded[k] for k in group]).all()
     ]
 

@@ -9,7 +9,7 @@ from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import own, places, spread
 
-__all__ = ["BLOCKS", "MISTAKES", "blocked"]
+__all__ = ["BLOCKS", "LATE_BLOCKS", "MISTAKES", "blocked"]
 
 MISTAKES = entries("""
 B3 positions of the first part for all
@@ -18,6 +18,9 @@ B3 positions of the first part for all
 local positions
     A sequence is cut in parts and tokens are counted in each; a token keeps the position it has
     in the whole.
+last block moved back
+    The last block is moved back so that it is whole, and overlaps the one before; cut it short, or
+    write each token once and from its own place.
 positions in steps
     Positions are rounded to steps; use each as it is.
 positions of blocks
@@ -102,6 +105,11 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
         "that at its place when each of {} parts has a chunk of the front and one of the back",
         lambda g, n: _taken(g, np.argsort(_zigzag(g, n))),
     ),
+    "twice where it overlaps": (
+        "last block moved back",
+        "twice its own where the last block of {}, moved back to end with the row, overlaps",
+        lambda g, n: own(g) * spread(1 + _overlap(g, n), g),
+    ),
     "rounded down": (
         "positions in steps",
         "its own rounded down to a multiple of {}",
@@ -121,12 +129,26 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
 """Where a position may come from if tokens go by blocks, by a word for each."""
 
 
+def _overlap(given: Given, size: int) -> Array:
+    """Return which tokens are in two blocks where the last is moved back to end with the row."""
+    count = given.x.shape[1]
+    index = np.arange(count)
+    return np.asarray((count > size) & (index >= count - size) & (index < count // size * size))
+
+
+def _moved_back(given: Given, size: int) -> Array:
+    """Return the token whose result stands at each place, where the last block begins earlier."""
+    index = np.arange(given.x.shape[1])
+    return np.minimum(index // size * size, max(given.x.shape[1] - size, 0)) + index % size
+
+
 def _part(given: Given, count: int) -> tuple[Array, Array]:
     """Return the first token of each token's part and its place there, parts as even as can be."""
-    parts = np.array_split(np.arange(given.x.shape[1]), count)
-    begins = [np.full(len(part), part[0]) for part in parts if len(part)]
-    begin = np.concatenate(begins) if begins else np.zeros(0, dtype=np.int64)
-    return begin, np.arange(len(begin)) - begin
+    tokens = given.x.shape[1]
+    short, longer = divmod(tokens, count)
+    lengths = np.full(count, short) + (np.arange(count) < longer)
+    begin = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return begin, np.arange(tokens) - begin
 
 
 def _even_part(given: Given, count: int) -> tuple[Array, Array]:
@@ -147,9 +169,9 @@ def _striped(given: Given, count: int) -> Array:
 
 
 def _zigzag(given: Given, count: int) -> Array:
-    chunks = np.array_split(np.arange(given.x.shape[1]), 2 * count)
-    dealt = [part for k in range(count) for part in (chunks[k], chunks[2 * count - 1 - k])]
-    return np.concatenate(dealt)
+    begin, _ = _part(given, 2 * count)
+    chunk = np.searchsorted(np.unique(begin), begin)
+    return np.argsort(np.where(chunk < count, 2 * chunk, 4 * count - 1 - 2 * chunk), kind="stable")
 
 
 def _taken(given: Given, chosen: Array) -> Array:
@@ -158,8 +180,24 @@ def _taken(given: Given, chosen: Array) -> Array:
     return spread(places(given)[:, np.clip(chosen, 0, last)], given)
 
 
+def _late_blocks(size: int) -> Choice:
+    """Return results that stand where the last block would be if it were not moved back."""
+    what = f"the last block of {size} tokens is moved back to be whole, and written where it was"
+    return Choice(
+        "last block moved back",
+        "store",
+        what,
+        {"store": lambda g, y: y[:, np.minimum(_moved_back(g, size), g.x.shape[1] - 1)]},
+        2.0,
+    )
+
+
 def blocked(word: str, size: int) -> Choice:
     """Return a place of `BLOCKS` for a size of the block."""
     key, what, source = BLOCKS[word]
     said = f"the position is {what.format(size)}"
     return Choice(key, "place", said, {"place": lambda g: source(g, size)}, 2.0)
+
+
+LATE_BLOCKS: tuple[Choice, ...] = tuple(_late_blocks(2**k) for k in range(1, 13))
+"""Blocks of any usual size."""

@@ -34,6 +34,7 @@ Table = Callable[[Given, Array], tuple[Array, Array]]
 Pairing = Callable[[Given], Pairs]
 Product = Callable[[Array, Array, Array, Array], tuple[Array, Array]]
 Tail = Callable[[Given, Array], Array]
+Store = Callable[[Given, Array], Array]
 
 
 def own_position(given: Given) -> Array:
@@ -128,7 +129,7 @@ class Chain:
     pairing: Pairing = claimed_pairs
     product: Product = counter_clockwise
     tail: Tail = passed
-    store: Callable[[Given, Array], Array] = as_made
+    store: Store = as_made
     slack: float = 1.0
     coarse: bool = False
     fine: bool = False

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ropespec.conformance.mistakes.chain import RIGHT, Chain
+from ropespec.conformance.mistakes.chain import RIGHT, Chain, Place
 
 __all__ = ["Choice", "Shown"]
 
@@ -31,6 +31,10 @@ class Shown:
     def by(cls, name: str, *checks: str, **claims: object) -> "Shown":
         """Write it as a call."""
         return cls(name, checks, claims)
+
+
+def _of_changed(first: Place, other: Place) -> Place:
+    return lambda given: first(replace(given, positions=other(given)[..., 0, 0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +72,22 @@ class Choice:
         return replace(base, **self.change)
 
     def and_also(self, other: "Choice") -> "Choice":
-        """Return both choices as one; the first one's name is kept."""
+        """Return both choices as one; the first one's name is kept.
+
+        Two places follow one another: the first is taken of positions that the other has changed.
+        """
+        change = {**self.change, **other.change}
+        if "place" in self.change and "place" in other.change:
+            change["place"] = _of_changed(self.change["place"], other.change["place"])
+        for one, more in ((self, other), (other, self)):
+            if "nudged" in one.change:
+                rest = {stage: it for stage, it in more.change.items() if stage != "nudged"}
+                change["nudged"] = tuple(replace(it, **rest) for it in one.change["nudged"])
         return Choice(
             f"{self.key} + {other.key}",
             f"{self.stage} and {other.stage}",
             f"{self.what}; {other.what}",
-            {**self.change, **other.change},
+            change,
             self.cost + other.cost,
             self.free or other.free,
         )

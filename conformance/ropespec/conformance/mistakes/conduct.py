@@ -49,7 +49,8 @@ cotangent overwritten
 tables of another call
     The step back takes the tables of the first or the latest call; save them with each call.
 otherwise without a gradient
-    Where no gradient is recorded x is overwritten, or rotated otherwise; take one path for both.
+    Where no gradient is recorded x or an earlier result is overwritten, or x is rotated otherwise;
+    take one path for both.
 result overwritten by the next
     The result lies in memory that the next call writes to; return a new array each time.
 kept by memory

@@ -6,8 +6,10 @@ import numpy as np
 
 from ropespec.conformance.mistakes.chain import ladder as _right
 from ropespec.conformance.mistakes.choice import Choice, Shown
+from ropespec.conformance.mistakes.dealt import DEALT
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.steps import STEPPED
 
 __all__ = [
     "LADDERS",
@@ -32,14 +34,8 @@ K6 position scale 2
     Positions are doubled; the default scale must be 1.
 I1 frequencies not initialised
     The frequencies are no ladder and do not begin at 1; fill the buffer after loading.
-frequencies reversed
-    The first pair is the slowest; the first must be the fastest.
 one scalar theta
     All pairs rotate by the same angle; each has its own frequency.
-frequencies in another order
-    The frequencies are the right ones, though not from the fastest to the slowest.
-frequencies repeated
-    The frequencies begin again after some pairs; compute one for each.
 frequencies in equal steps
     The frequencies are equally spaced; space their logarithms.
 special width
@@ -75,12 +71,13 @@ def _power(
     what: str,
     exponent: Callable[[Given], Array],
     key: str = "F3",
+    cost: float = 1.0,
     shown: tuple[Shown, ...] = (),
 ) -> Choice:
     def ladder(g: Given) -> Array:
         return np.asarray(g.base ** -exponent(g))
 
-    return _choice(key, f"the frequencies are {what}", ladder, shown=shown)
+    return _choice(key, f"the frequencies are {what}", ladder, cost, shown=shown)
 
 
 def _wide(g: Given) -> int:
@@ -89,16 +86,6 @@ def _wide(g: Given) -> int:
 
 def _parts(pick: Callable[[Array], Array]) -> Ladder:
     return lambda g: np.asarray(pick(_right(g)))
-
-
-def _half_reversed(f: Array) -> Array:
-    out = f.copy()
-    out[len(f) // 2 :] = out[len(f) // 2 :][::-1].copy()
-    return out
-
-
-def _first_half_again(f: Array) -> Array:
-    return f[np.arange(len(f)) % max(len(f) // 2, 1)]
 
 
 def _signs(pick: Callable[[Array], Array]) -> Ladder:
@@ -147,6 +134,7 @@ LADDERS: tuple[Choice, ...] = (
         "base^(-2i/head_dim)",
         lambda g: 2 * _i(g) / g.x.shape[-1],
         "R1",
+        0.9,  # before what is the same at one width
         shown=(
             Shown.by(
                 "width_of_head",
@@ -186,58 +174,6 @@ LADDERS: tuple[Choice, ...] = (
         shown=(Shown.by("one_scalar_theta", "FREQ-2.read-off", "ERR-1.printed"),),
     ),
     _choice("A3", "all frequencies are 0", lambda g: np.zeros(_n(g))),
-    _choice(
-        "frequencies reversed",
-        "the frequencies are in reverse order",
-        _parts(lambda f: f[::-1]),
-        shown=(Shown.by("reversed_order", "FREQ-5.order"),),
-    ),
-    _choice(
-        "frequencies in another order",
-        "the slower half of the frequencies is in reverse order",
-        _parts(_half_reversed),
-    ),
-    _choice(
-        "frequencies in another order",
-        "the halves of the frequencies are exchanged",
-        _parts(lambda f: np.roll(f, len(f) // 2)),
-    ),
-    _choice(
-        "frequencies in another order",
-        "each pair has the frequency of the pair before, the first that of the last",
-        _parts(lambda f: np.roll(f, 1)),
-    ),
-    _choice(
-        "frequencies in another order",
-        "each pair has the frequency of the pair after, the last that of the first",
-        _parts(lambda f: np.roll(f, -1)),
-    ),
-    _choice(
-        "frequencies repeated",
-        "the frequencies begin again after half of the pairs",
-        _parts(_first_half_again),
-    ),
-    _choice(
-        "frequencies repeated",
-        "the last frequency is that of the pair before",
-        _parts(lambda f: np.concatenate([f[:-1], f[-2:-1]]) if len(f) > 1 else f),
-        shown=(Shown.by("last_frequency_repeated", "FREQ-2.read-off"),),
-    ),
-    _choice(
-        "frequencies repeated",
-        "two pairs each have the frequency of the first of them",
-        _parts(lambda f: np.repeat(f[::2], 2)[: len(f)]),
-    ),
-    _choice(
-        "frequencies repeated",
-        "each frequency of the first half serves two pairs",
-        _parts(lambda f: np.repeat(f, 2)[: len(f)]),
-    ),
-    _choice(
-        "frequencies repeated",
-        "the first frequency serves two pairs and the others follow one late",
-        _parts(lambda f: np.concatenate([f[:1], f[:-1]])),
-    ),
     _choice(
         "frequencies in equal steps",
         "the frequencies fall in equal steps from 1 to 1/base",
@@ -291,6 +227,8 @@ LADDERS: tuple[Choice, ...] = (
     _choice(
         "some pairs do not rotate", "the first pair does not rotate", _stopped(lambda i: i == 0)
     ),
+    *DEALT,
+    *STEPPED,
 )
 """Ladders without a number of their own."""
 

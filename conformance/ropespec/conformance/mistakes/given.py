@@ -1,6 +1,7 @@
 """What one call is given: x, positions and the convention that is asked for."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,11 @@ from ropespec.spec.scaling import Scaling
 __all__ = ["Array", "Given"]
 
 Array = NDArray[Any]
+
+
+@cache
+def _name(dtype: np.dtype[Any]) -> str:
+    return dtype.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ class Given:
     @property
     def dtype(self) -> str:
         """The dtype of x by name."""
-        return self.x.dtype.name
+        return _name(self.x.dtype)
 
     def tokens(self, chosen: Array) -> "Given":
         """Return the same call with the chosen places of the sequence alone."""

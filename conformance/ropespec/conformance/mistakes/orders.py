@@ -17,6 +17,7 @@ __all__ = [
     "of_rows",
     "own",
     "places",
+    "regrouped",
     "reshaped",
     "restarted",
     "row_of_head",
@@ -82,6 +83,17 @@ def row_of_head(g: Given) -> Array:
     p, rows = places(g), np.minimum(np.arange(g.x.shape[2]), max(g.x.shape[0] - 1, 0))
     chosen = p[rows] if len(p) else np.zeros((len(rows), p.shape[1]))
     return np.broadcast_to(chosen.T[None, :, :, None], (*g.x.shape[:3], 1))
+
+
+def regrouped(g: Given, *, heads_first: bool) -> Array:
+    """Return the positions of tokens and heads whose axes are exchanged by a reshape."""
+    (tokens, heads), p = g.x.shape[1:3], places(g)
+    flat_ = np.arange(tokens * heads)
+    if heads_first:
+        token = (flat_ // max(heads, 1)).reshape(heads, tokens).T
+    else:
+        token = (flat_ % max(tokens, 1)).reshape(tokens, heads)
+    return p[:, token][..., None]
 
 
 def restarted(p: Array) -> Array:

@@ -30,6 +30,8 @@ odd lengths
     Sequences of an odd length come out otherwise; mind the shard or block that is not full.
 negative positions zeroed
     Some position below zero comes back as zero; rotate it, or declare that it is not accepted.
+position taken for padding
+    Tokens at one position come back as they were; a mask tells padding, a position does not.
 precision claimed
     The angles have fewer bits than the precision claimed; compute them in float64, or claim less.
 gain varies

@@ -17,8 +17,8 @@ P3 offset by one
 D2 positions in half precision
     Positions are rounded, so neighbours coincide; build them as integers or float32.
 C5 beyond the table
-    Positions past the end of a table are clamped, wrapped or passed through; extend the table or
-    raise.
+    Positions past the end of a table are clamped, wrapped, passed through or off by some; extend
+    the table or raise.
 offset
     A constant is added to every position; rotate by the position itself.
 negative positions clamped
@@ -77,6 +77,8 @@ def _key(terms: dict[str, float], constant: float) -> str:
         return "one position for all calls" if constant else "position 0 for all"
     word, factor = next(iter(terms.items()))
     if len(terms) > 1:
+        if terms.get("own") == 1 and terms.get("sign") in (1, -1) and not constant:
+            return "P3" if len(terms) == 2 else "offset"
         head = "head" in terms and terms.get("own") == 1
         return "heads rotated differently" if head else "offset"
     if word == "own" and factor == 1:

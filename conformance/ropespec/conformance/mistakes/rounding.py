@@ -13,7 +13,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["KINDS", "MISTAKES", "PLACES", "rounded", "roundings", "several"]
+__all__ = ["KINDS", "MISTAKES", "PLACES", "beside_another", "rounded", "roundings", "several"]
 
 MISTAKES = entries("""
 D1 frequencies in half precision
@@ -80,13 +80,14 @@ class _Rounds:
     """The stages of a chain that rounds at some places, all to one dtype.
 
     With a nudge what is rounded is moved before by the error of float arithmetic; with a flip of
-    -1 cosines and sines the other way than angles.
+    -1 cosines and sines the other way than angles. Stages that are not in `only` are left alone.
     """
 
     places: tuple[str, ...]
     kind: str
     nudge: float = 0.0
     flip: float = 1.0
+    only: tuple[str, ...] = ("place", "frequency", "angle", "table", "product")
 
     def at(self, place: str, values: Array) -> Array:
         """Round at a place, if it is one of them."""
@@ -132,6 +133,9 @@ class _Rounds:
 
     def change(self) -> dict[str, Any]:
         """Return the stages."""
+        return {stage: made for stage, made in self._stages().items() if stage in self.only}
+
+    def _stages(self) -> dict[str, Any]:
         return {
             "place": self.place,
             "frequency": self.frequency,
@@ -141,14 +145,34 @@ class _Rounds:
         }
 
 
-def several(places: tuple[str, ...], kind: str) -> Choice:
+_BESIDE = {
+    "frequency": ("frequency",),
+    "exponent": ("frequency",),
+    "angle": ("angle",),
+    "table": ("angle", "table"),
+    "product": ("angle", "table", "product"),
+    "x": ("product",),
+}
+
+
+def beside_another(dtype: str) -> Iterator[Choice]:
+    """Return roundings at one place that leave the other stages to another mistake."""
+    for place, stages in _BESIDE.items():
+        for kind in _kinds(dtype):
+            if kind != dtype or place != "x":
+                yield several((place,), kind, stages)
+
+
+def several(places: tuple[str, ...], kind: str, only: tuple[str, ...] | None = None) -> Choice:
     """Return a chain that rounds at some places, all to one dtype."""
+    rounds = _Rounds(places, kind)
+    rounds = rounds if only is None else replace(rounds, only=only)
     nudged = tuple(
-        replace(RIGHT, **_Rounds(places, kind, way, flip).change())
+        replace(RIGHT, **replace(rounds, nudge=way, flip=flip).change())
         for way in (-1.0, -0.5, 0.5, 1.0)
         for flip in (1.0, -1.0)
     )
-    change = {**_Rounds(places, kind).change(), "nudged": nudged}
+    change = {**rounds.change(), "nudged": nudged}
     words = [_WORDS[place] for place in places]
     listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
     what = f"{listed} are rounded to {kind}"
@@ -174,13 +198,14 @@ _SETS = tuple(
 )
 
 
+def _kinds(dtype: str) -> tuple[str, ...]:
+    return KINDS if dtype == "float64" else ("bfloat16", "float16", "tf32")
+
+
 def roundings(dtype: str) -> Iterator[Choice]:
     """Return the ways to round x of a dtype that lose something, the simplest first."""
-    kinds = {"float64": KINDS, "float16": ("bfloat16", "float16", "tf32")}.get(
-        dtype, ("bfloat16", "float16", "tf32")
-    )
     for places in (*_SETS, ("exponent",), ("sine",)):
-        for kind in kinds:
+        for kind in _kinds(dtype):
             if kind == dtype and {"x", "sum"} & set(places):
                 continue  # x is of that dtype, and so is the result
             yield several(places, kind)

@@ -9,6 +9,7 @@ from ropespec.conformance.mistakes.chain import Table, cos_sin, ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.stored import tail_times
 from ropespec.spec.scaling import (
     DynamicNtk,
     Linear,
@@ -95,6 +96,7 @@ def _gains(claimed: Scaling) -> Iterator[Choice]:
     yield Choice("attention factor missing", "table", missing, {"table": _times(1.0)})
     twice = f"cos and sin carry their factor of {gain:.6g} twice"
     yield Choice("attention factor twice", "table", twice, {"table": _times(gain**2)})
+    yield tail_times(gain)
     if isinstance(claimed, Yarn):
         plain = replace(claimed, attention_factor=None, mscale=None, mscale_all_dim=None)
         single = f"the factor is {float(plain.gain):.6g}, that of one mscale"

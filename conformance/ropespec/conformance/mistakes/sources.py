@@ -14,6 +14,7 @@ from ropespec.conformance.mistakes.orders import (
     of_rows,
     own,
     places,
+    regrouped,
     reshaped,
     restarted,
     row_of_head,
@@ -37,6 +38,8 @@ B5 positions of one row for all
     The batch index of the table is ignored; index cos and sin by the row as well.
 X1 wrong axis
     The head axis is taken for the sequence; read the length from the sequence axis.
+heads read as tokens
+    Two axes change places by a reshape, which leaves every number where it is; transpose them.
 counted from the first position
     Tokens are counted from the first position; use the positions given.
 positions not reordered
@@ -201,6 +204,11 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "positions of (sequence, batch) read as (batch, sequence)",
         reshaped,
     ),
+    "reshaped back": (
+        "rotated by the position of another",
+        "positions of (batch, sequence) read as (sequence, batch)",
+        of_rows(lambda p: p.reshape(p.shape[::-1]).T),
+    ),
     "head": ("X1", "the index of its head", lambda g: g.index(2)),
     "by head": ("X1", "the position of the token whose place is the index of the head", of_head),
     "row by head": ("X1", "the position at its place in the row of the head", row_of_head),
@@ -236,6 +244,7 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "its distance from the end of the sequence",
         lambda g: spread(g.x.shape[1] - 1 - np.arange(g.x.shape[1]), g),
     ),
+    "sign": ("", "the sign of its position", lambda g: np.sign(own(g))),
     "length": ("", "the length of the sequence", lambda g: spread(np.array(g.x.shape[1]), g)),
     "rows": ("", "the number of rows", lambda g: spread(np.array(g.x.shape[0]), g)),
     "heads": ("", "the number of heads", lambda g: spread(np.array(g.x.shape[2]), g)),
@@ -243,6 +252,16 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "sign of positions lost",
         "the absolute value of its position",
         lambda g: np.abs(own(g)),
+    ),
+    "heads first": (
+        "heads read as tokens",
+        "that of the token where it stands when (heads, tokens) is read as (tokens, heads)",
+        lambda g: regrouped(g, heads_first=True),
+    ),
+    "tokens first": (
+        "heads read as tokens",
+        "that of the token where it stands when (tokens, heads) is read as (heads, tokens)",
+        lambda g: regrouped(g, heads_first=False),
     ),
     "rank": (
         "positions replaced by their rank",

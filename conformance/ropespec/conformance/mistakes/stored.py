@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ropespec.conformance.mistakes.chain import RIGHT, Store
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -19,6 +20,9 @@ X3 rotated before the split into heads
     first and use head_dim.
 made of another token
     A token carries components of another one; read each from its own place.
+result cut off
+    The result is cut to its dtype and not rounded, so all are too small by half a step on average;
+    round to nearest.
 tail scaled
     The components that do not rotate are multiplied by a factor; return them as they are.
 x normalised
@@ -84,6 +88,30 @@ def _normalised(g: Given, y: Array) -> Array:
     del g
     length = np.linalg.norm(y, axis=-1, keepdims=True)
     return np.asarray(y / np.where(length == 0, 1, length))
+
+
+_KEPT = {"bfloat16": 8, "float16": 11}
+"""How many bits of each number a dtype keeps."""
+
+
+def _cut(dtype: str, moved: float = 0.0) -> Store:
+    """Return the store that drops what a dtype does not keep."""
+
+    def store(g: Given, y: Array) -> Array:
+        if g.dtype != dtype:
+            return y
+        size = np.abs(g.x.astype(np.float64)).max(axis=-1, keepdims=True, initial=0.0)
+        mantissa, exponent = np.frexp(y + moved * 2.0**-21 * size)
+        bits = _KEPT[dtype]
+        return np.asarray(np.ldexp(np.trunc(np.ldexp(mantissa, bits)), exponent - bits))
+
+    return store
+
+
+def _cut_to(dtype: str) -> Choice:
+    nudged = tuple(replace(RIGHT, store=_cut(dtype, moved)) for moved in (-1.0, 1.0))
+    change = {"store": _cut(dtype), "nudged": nudged}
+    return Choice("result cut off", "store", f"results are cut to {dtype}, not rounded", change)
 
 
 STORES: tuple[Choice, ...] = (
@@ -191,6 +219,7 @@ STORES: tuple[Choice, ...] = (
         "the result is not a number",
         {"store": lambda g, y: np.full_like(y, np.nan)},
     ),
+    *(_cut_to(dtype) for dtype in _KEPT),
     Choice(
         "X3",
         "call",

@@ -10,6 +10,7 @@ from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
+from ropespec.conformance.mistakes.steps import ANGLES
 
 __all__ = ["MISTAKES", "TABLES", "fast_sine", "gained"]
 
@@ -228,6 +229,7 @@ TABLES: tuple[Choice, ...] = (
         {"angle": lambda g, p, t: np.floor(p * t)},
         1.5,
     ),
+    *ANGLES,
 )
 """What else stands in the table."""
 

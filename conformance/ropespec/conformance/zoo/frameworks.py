@@ -194,6 +194,13 @@ _wrong(
     module=_CALLS,
 )
 _wrong(
+    "torch_workspace_without_gradient",
+    "otherwise without a gradient",
+    "The result of a call is overwritten by the next where no gradient is recorded.",
+    "ROT-17.unrecorded",
+    module=_CALLS,
+)
+_wrong(
     "torch_tables_of_the_latest_call",
     "tables of another call",
     "The step back rotates by the positions of the latest call.",

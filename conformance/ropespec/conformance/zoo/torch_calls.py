@@ -12,6 +12,7 @@ __all__ = [
     "torch_in_place_without_gradient",
     "torch_tables_of_the_latest_call",
     "torch_turns_the_cotangent_itself",
+    "torch_workspace_without_gradient",
 ]
 
 
@@ -19,6 +20,17 @@ def torch_in_place_without_gradient(x: Tensor, positions: Tensor) -> Tensor:
     """Write into x in inference, where nobody is thought to need it again."""
     y = rope(x, positions)
     return y if torch.is_grad_enabled() else x.copy_(y)
+
+
+_WORKSPACES: dict[Any, Tensor] = {}
+
+
+def torch_workspace_without_gradient(x: Tensor, positions: Tensor) -> Tensor:
+    """Keep one result for each shape in inference, and fill it again."""
+    y = rope(x, positions)
+    if torch.is_grad_enabled():
+        return y
+    return _WORKSPACES.setdefault((x.shape, x.dtype), torch.empty_like(y)).copy_(y)
 
 
 class _Latest(torch.autograd.Function):

@@ -260,7 +260,7 @@ def unwritten(trial: Trial, case: Case) -> Finding:
 
 @check(
     "ROT-17.unrecorded",
-    "Where no gradient is recorded, x is overwritten, or the result is another one.",
+    "Where no gradient is recorded, x or an earlier result is overwritten, or y is another one.",
     space=Space(values=("normal",), min_seq=2),
     applies=lambda trial: (
         None if trial.profile.framework.unrecorded else f"{trial.profile.array} records nothing"
@@ -282,7 +282,11 @@ def unrecorded(trial: Trial, case: Case) -> Finding:
     if finding := unfit(rotated, x):
         return finding.after(call)
     message = f"{where} the result is not that of the plain call"
-    return alike(trial, case, x, positions, rotated.y, plain, message)
+    found = alike(trial, case, x, positions, rotated.y, plain, message)
+    again = trial.session.rotate_unrecorded(x, positions, keywords=case.keywords).reply
+    if found.passed and any(again.reused):
+        return broken(f"{where} the result lies where that of the call before lay", call=call)
+    return found
 
 
 @check(

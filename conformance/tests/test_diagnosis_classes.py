@@ -1,0 +1,163 @@
+"""Classes of mistakes with a number of their own, and two mistakes at once, each by a variant."""
+
+from dataclasses import replace
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from ropespec.conformance.diagnosis import diagnose
+from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.before import HISTORY
+from ropespec.conformance.diagnosis.feature import dtype_of
+from ropespec.conformance.profile import Profile
+
+BF16 = ml_dtypes.bfloat16
+
+
+def theta(d):
+    return 10000.0 ** (-np.arange(0, d, 2) / d)
+
+
+def half(x, angle):
+    """Rotate halves by angles of (B, S, H or 1, n)."""
+    c, s = np.cos(angle), np.sin(angle)
+    a, b = np.split(x.astype(np.float64), 2, axis=-1)
+    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
+
+
+def rope(x, positions, frequencies=None):
+    frequencies = theta(x.shape[-1]) if frequencies is None else frequencies
+    return half(x, positions[..., None, None] * frequencies).astype(x.dtype)
+
+
+def remainder_of_8_pairs_begins_again(x, positions):
+    n = x.shape[-1] // 2
+    i = np.arange(n)
+    return rope(x, positions, theta(2 * n)[np.where(i < n // 8 * 8, i, i % 8)])
+
+
+def pairs_from_12_share_a_frequency(x, positions):
+    n = x.shape[-1] // 2
+    return rope(x, positions, theta(2 * n)[np.minimum(np.arange(n), 11)])
+
+
+def tokens_after_whole_blocks_of_128_unturned(x, positions):
+    y, whole = rope(x, positions), x.shape[1] // 128 * 128
+    if x.shape[1] > 128:
+        y[:, whole:] = x[:, whole:]
+    return y
+
+
+def one_further_from_1024_on(x, positions):
+    far = np.abs(positions) >= 1024
+    return rope(x, positions + np.where(far, np.sign(positions), 0))
+
+
+def position_minus_2_unturned(x, positions):
+    return np.where((positions == -2)[..., None, None], x, rope(x, positions))
+
+
+def frequencies_in_20_bits(x, positions):
+    return rope(x, positions, np.floor(theta(x.shape[-1]) * 2**20) / 2**20)
+
+
+def sines_of_2048_angles(x, positions):
+    step = 2 * np.pi / 2048
+    angle = positions[..., None, None] * theta(x.shape[-1])
+    return half(x, np.round(angle / step) * step).astype(x.dtype)
+
+
+def heads_reshaped_to_the_front(x, positions):
+    b, s, h, d = x.shape
+    turned = half(x.reshape(b, h, s, d), positions[:, None, :, None] * theta(d))
+    return turned.reshape(x.shape).astype(x.dtype)
+
+
+def last_tile_of_32_moved_back(x, positions):
+    y, s = rope(x, positions), x.shape[1]
+    if s <= 32:
+        return y
+    tiles = [y[:, min(start, s - 32) :][:, :32] for start in range(0, s, 32)]
+    return np.concatenate(tiles, axis=1)[:, :s]
+
+
+def last_tile_of_64_overlaps(x, positions):
+    y, s = np.array(x), x.shape[1]
+    for start in range(0, s, 64):
+        part = slice(min(start, s - 64) if s > 64 else 0, None)
+        tile = slice(part.start, part.start + 64)
+        y[:, tile] = rope(y[:, tile], positions[:, tile])
+    return y
+
+
+def last_row_and_bfloat16_frequencies(x, positions):
+    if not x.size:
+        return x.copy()
+    rounded = theta(x.shape[-1]).astype(np.float32).astype(BF16).astype(np.float64)
+    return rope(x, np.broadcast_to(positions[-1:], positions.shape), rounded)
+
+
+def first_and_on_of_sizes(x, positions):
+    size = np.abs(positions)
+    return rope(x, size[:, :1] + np.arange(x.shape[1]))
+
+
+def cut_to_bfloat16(x, positions):
+    y = np.ascontiguousarray(half(x, positions[..., None, None] * theta(x.shape[-1])), np.float32)
+    return (y.view(np.uint32) >> 16).astype(np.uint16).view(BF16)
+
+
+@pytest.mark.parametrize(
+    ("function", "claims", "name", "where"),
+    [
+        (remainder_of_8_pairs_begins_again, {}, "frequencies repeated", "whole block of 8"),
+        (pairs_from_12_share_a_frequency, {}, "frequencies repeated", "every call"),
+        (tokens_after_whole_blocks_of_128_unturned, {}, "beyond a block", "whole block of 128"),
+        (one_further_from_1024_on, {}, "beyond the table", "positions of size from 1024 on"),
+        (position_minus_2_unturned, {}, "position taken for padding", "positions -2"),
+        (frequencies_in_20_bits, {}, "frequencies in fixed point", "every call"),
+        (sines_of_2048_angles, {}, "angles in steps", "every call"),
+        (heads_reshaped_to_the_front, {}, "heads read as tokens", "every call"),
+        (last_tile_of_32_moved_back, {}, "last block moved back", "every call"),
+        (last_tile_of_64_overlaps, {}, "last block moved back", "every call"),
+        (
+            last_row_and_bfloat16_frequencies,
+            {},
+            "D1 frequencies in half precision and B5 positions of one row for all",
+            "every call",
+        ),
+        (
+            first_and_on_of_sizes,
+            {},
+            "counted from the first position and sign of positions lost",
+            "every call",
+        ),
+        (cut_to_bfloat16, {"dtypes": ["bfloat16"]}, "result cut off", "every call"),
+    ],
+)
+def test_a_class_of_mistakes_has_its_name(function, claims, name, where, checks):
+    """A number that is in no list, or two mistakes at once, are reproduced and named."""
+    in_process = type(checks.trial({}).session)
+    profile = Profile.from_mapping({"interleaved": False, **claims})
+    found = diagnose(in_process({"apply_rotary": function}, profile))
+
+    assert found[0].name == name
+    assert where in found[0].where
+
+
+def test_the_dtype_of_a_table_is_that_of_the_call_that_made_it_longer():
+    """Calls within the table change nothing; other widths have tables of their own."""
+    maker = Maker(Profile.from_mapping({"interleaved": False, "dtypes": ["float32", "bfloat16"]}))
+
+    def call(dtype, position, dim=32):
+        return maker.given((1, 2, 1), np.full((1, 2), position), 1, dtype=dtype, dim=dim)
+
+    def of_table(rows, *calls):
+        return HISTORY[f"dtype of table {rows}"].of(replace(calls[-1], past=calls[:-1])).item()
+
+    single, half_ = dtype_of(call("float32", 0)), dtype_of(call("bfloat16", 0))
+    near, far = call("float32", 5), call("bfloat16", 700)
+    assert of_table(0, near, far, near) == half_
+    assert of_table(1024, near, far, near) == single
+    assert of_table(0, call("bfloat16", 9, dim=64), near) == single
