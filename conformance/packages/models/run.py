@@ -64,9 +64,12 @@ OTHER = {
     "qwen3_vl": "qwen2_vl",
     "gemma4_full": "llama31",
 }
-"""Under whose claims it must be refused; where heads are of another size, with its own size."""
+"""Under whose claims it must be refused, but for what it says of itself in `MORE`."""
 
-SIZES = {"gemma4_full": ["--head-dim", "512"]}
+MORE = {
+    "gemma4_full": ["--head-dim", "512"],
+    "llama_dynamic": ["--no-empty", "--max-position", "4095"],
+}
 
 REFUSED = {
     "bert4torch_llama3": [
@@ -131,7 +134,7 @@ def row(name: str) -> dict[str, Any]:
     if name in REFUSED:
         return {"refused": check(name, [*REFUSED[name], *VALUES], file="refused.py")}
     other = OTHER[name]
-    more = [*VALUES, "--dtype", "float32", *SIZES.get(name, [])]
+    more = [*VALUES, "--dtype", "float32", *MORE.get(name, [])]
     return {"own": check(name, OWN[name]), "other": check(name, [*OWN[other], *more])}
 
 
