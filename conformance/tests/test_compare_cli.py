@@ -255,7 +255,7 @@ def test_each_option_exists_for_each_side():
     """All profile options can be given for one side; the help says how, once."""
     names = {name for option in compare_command.params for name in option.opts}
     shared = {name for name in names if not name.startswith(("--a-", "--b-"))}
-    profile = shared - {"a", "b", "--seed", "--json", "--timeout", "--try-axes"}
+    profile = shared - {"a", "b", "--seed", "--json", "--timeout", "--try-axes", "--python"}
     text = CliRunner().invoke(compare_command, ["--help"]).output
 
     assert "--half" in profile

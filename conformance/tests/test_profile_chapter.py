@@ -1,9 +1,10 @@
-"""The chapter `conventions` describes the profile that the suite has."""
+"""The chapters say what the suite has: the claims of a profile, and what it calls a break."""
 
 import dataclasses
 
 import pytest
 
+from ropespec.conformance.checks.judging import JUMP
 from ropespec.conformance.profile import Profile, ProfileError
 from ropespec.spec import clauses
 
@@ -51,3 +52,8 @@ def test_the_default_is_the_one_that_is_written(claim):
         assert written.split(", ") == list(found)
     else:
         assert type(found)(written) == found
+
+
+def test_the_text_says_what_a_break_is():
+    """The number of the check is that of the clause."""
+    assert f"more than {JUMP} times the largest of those below" in clauses()["JDG-3"].text
