@@ -46,11 +46,11 @@ def test_every_binding_has_its_row():
 def test_a_row_is_of_its_binding(name):
     """Package, what is bound, claims and dtypes of a row are those that its file says."""
     profile = Profile.from_mapping(literal_profile(name)).as_dict()
-    claims = command("check", "", profile | {"dtypes": ["float32"]})
+    claims = command("check", "it", profile | {"dtypes": ["float32"]})
     package, bound = RUN.told(name)
 
     assert (ROWS[name]["package"], ROWS[name]["bound"]) == (package, bound)
-    assert f"ropespec check  {ROWS[name]['claims']}" == claims
+    assert f"ropespec check it {ROWS[name]['claims']}" == claims
     assert list(ROWS[name]["precision_by_dtype"]) == profile["dtypes"]
 
 
