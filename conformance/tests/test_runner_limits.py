@@ -137,7 +137,7 @@ def test_a_failure_counts_whatever_the_deadline(tmp_path):
 def test_a_slow_subject_is_judged_on_fewer_cases_and_the_report_says_so(tmp_path, monkeypatch):
     """A check stops drawing when it has taken long; at least two cases are judged."""
     monkeypatch.setattr("ropespec.conformance.search.PATIENCE", 0.2)
-    verdict = verdict_on(tmp_path, SLOW, "ROT-10", "ROT-11")
+    verdict = verdict_on(tmp_path, SLOW, "ROT-12", "ROT-15")
 
     assert verdict.conforms
     assert all(result.cut and 2 <= result.examples <= 8 for result in verdict.checks)
