@@ -198,6 +198,17 @@ def test_options_that_do_not_fit(words, said):
     assert said in str(done.exception)
 
 
+def test_what_is_not_installed_is_said(tmp_path, monkeypatch):
+    """Without the extra one line names it."""
+    missing = "raise ModuleNotFoundError('none', name='safetensors')"
+    (tmp_path / "safetensors.py").write_text(missing)
+    monkeypatch.syspath_prepend(tmp_path)
+    done = invoke("check", "--command", "true", "--half")
+    assert str(done.exception) == (
+        "command:true needs safetensors, which is not installed: pip install 'ropespec[programs]'"
+    )
+
+
 ROPE = """
 #include <math.h>
 int rope(float *x, const int *pos, int b, int s, int h, int d, double base) {

@@ -108,13 +108,13 @@ def find(target: Target) -> Found:
 
 
 def _foreign(target: Target) -> Found:
-    from ropespec.conformance.foreign import ProgramError, opened  # noqa: PLC0415  # an extra
-
+    try:
+        from ropespec.conformance.foreign import ProgramError, opened  # noqa: PLC0415  # an extra
+    except ModuleNotFoundError as missing:
+        must = f"{missing.name}, which is not installed: pip install 'ropespec[programs]'"
+        raise TargetUnusable(f"{target.text} needs {must}") from missing
     try:
         function = opened(target.text)
-    except ModuleNotFoundError as missing:
-        must = "is not installed: pip install 'ropespec[programs]'"
-        raise TargetUnusable(f"{target.text} is asked by {missing.name}, which {must}") from missing
     except (ProgramError, ValueError, OSError) as problem:
         raise TargetUnusable(f"{target.text}: {problem}") from problem
     binding = binding_of(function, _KNOWN, _ROTATION)
