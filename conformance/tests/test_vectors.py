@@ -189,6 +189,7 @@ def test_what_is_not_installed_is_said(tmp_path, monkeypatch):
     for name in ("vectors.release", "foreign.container"):
         monkeypatch.delitem(sys.modules, f"ropespec.conformance.{name}")
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    done = CliRunner().invoke(command, ["vectors", "-o", str(tmp_path)])
+    done = CliRunner().invoke(command, ["vectors", "-o", str(tmp_path / "new")])
     assert done.exit_code == UNUSABLE
+    assert not (tmp_path / "new").exists()
     assert "pip install 'ropespec[vectors]'" in done.output

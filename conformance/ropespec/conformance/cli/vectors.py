@@ -42,8 +42,7 @@ def vectors_command(*, folder: str) -> int:
 
     Exit status: 0; 2 if DIR cannot be written to or holds something.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
-    path = _empty(Path(folder))
-    made = _written(path)
+    made = _written(Path(folder))
     size = sum(len(file.content) for file in made) / 1e6
     click.echo(f"{len(made)} vectors in {folder}, {size:.1f} MB; manifest.json lists them")
     return CONFORMS
@@ -60,13 +59,13 @@ def _empty(path: Path) -> Path:
     return path
 
 
-def _written(path: Path) -> list["File"]:
+def _written(folder: Path) -> list["File"]:
     with Progress(console(sys.stderr, WIDE), "the vectors") as progress:
         try:
             from ropespec.conformance.vectors.release import COUNT, MANIFEST, files, manifest
         except ModuleNotFoundError as missing:
             raise Unusable(_ABSENT.format(missing.name)) from None
-        made = []
+        made, path = [], _empty(folder)
         for done, file in enumerate(files(), 1):
             _write(path / file.name, file.content)
             made.append(file)
