@@ -128,6 +128,7 @@ def test_the_protocol_is_tried_alone(tmp_path):
         ("words |= {'keywords': 'scale'}", "says it takes scale; known are interleaved, base"),
         ("words |= {'profile': '{'}", "has a profile that is no JSON"),
         ("words |= {'profile': '[]'}", "has a profile that is no object: []"),
+        ("import time; time.sleep(60)", "did not answer within 3 s"),
         ("sys.exit(3)", "ended with status 3 before it answered"),
         ("import os; os.kill(os.getpid(), 9)", "died of signal 9 before it answered"),
         ("import os; os.close(1); read(1)", "closed its standard output before it answered"),
@@ -147,7 +148,7 @@ def test_the_protocol_is_tried_alone(tmp_path):
 )
 def test_what_a_program_does_wrong_is_said(served, wrong, said):
     """Each step of the protocol, by a program that takes it wrongly."""
-    done = invoke("check", "--command", served(wrong), "--smoke")
+    done = invoke("check", "--command", served(wrong), "--smoke", "--timeout", "3")
     assert type(done.exception).__name__ == "Unusable"
     assert said in str(done.exception)
 
@@ -163,7 +164,7 @@ def test_an_error_is_a_sentence_and_the_program_goes_on(served):
         program.echo(x[..., :2])
     assert program.echo(x).tobytes() == x.tobytes()
     program.close()
-    assert next(smoke(served())).startswith("describe: served, takes no keyword")
+    assert next(smoke(served(), 30.0)).startswith("describe: served, takes no keyword")
 
 
 @pytest.mark.parametrize(
@@ -189,6 +190,7 @@ def test_what_cannot_be_opened_is_one_line(target, said):
     [
         (("numpy", "--command", "x"), "--command stands in place of TARGET and --c-abi"),
         (("--c-abi", "f(int* x)"), "--c-abi is a function in a library: name its file"),
+        (("--command", "a 'b", "--smoke"), "cannot be taken apart: No closing quotation"),
         (("--smoke",), "--smoke tries the protocol of a program; name it with --command"),
     ],
 )
@@ -207,6 +209,16 @@ def test_what_is_not_installed_is_said(tmp_path, monkeypatch):
     assert str(done.exception) == (
         "command:true needs safetensors, which is not installed: pip install 'ropespec[programs]'"
     )
+
+
+def test_the_source_is_never_written_to(tmp_path, monkeypatch):
+    """Neither the file of a program nor that of a library takes the verdict."""
+    monkeypatch.chdir(tmp_path)
+    for words in (("--command", "./mine"), ("./mine", "--c-abi", "f(float* x, int* pos)")):
+        (tmp_path / "mine").write_text("kept")
+        done = invoke("check", *words, "--half", "--json", "mine")
+        assert "--json: mine is the source that is checked" in str(done.exception)
+        assert (tmp_path / "mine").read_text() == "kept"
 
 
 ROPE = """

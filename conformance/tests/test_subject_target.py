@@ -11,6 +11,7 @@ from ropespec.conformance.subject.session import load
 from ropespec.conformance.subject.target import Target, TargetUnusable, parse
 
 SUBJECTS = Path(__file__).parent / "subjects"
+OTHERS = "a program is named as command:PROGRAM, a library as c-abi:LIBRARY:SIGNATURE"
 FORMS = "a target is numpy, torch, jax, cupy, package.module:attribute or path/to/file.py:attribute"
 
 
@@ -74,7 +75,10 @@ def test_forms_of_a_target(text, module, file, attribute, place):
         ("raises.py:a-b", f"'raises.py:a-b': 'a-b' after the colon is not a Python name; {FORMS}"),
         ("rises.py:apply", "no such file: rises.py; did you mean 'raises.py'?"),
         ("./nowhere/x.py:apply", "no such file: ./nowhere/x.py"),
-        ("./a.cu:f", "./a.cu is not a Python file: its name does not end in .py"),
+        (
+            "./a.cu:f",
+            f"./a.cu is not a Python file: its name does not end in .py; {OTHERS}",
+        ),
         ("../subjects:f", f"'../subjects:f' names a folder; {FORMS}"),
     ],
 )

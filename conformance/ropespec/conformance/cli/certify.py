@@ -104,7 +104,8 @@ def certify_command(
     source = require_target(target)
     destination = writable(json_file, source.path)
     # A worker elsewhere need not be in this folder.
-    named = f"{source.path}:{source.attribute}".removesuffix(":") if source.path else target
+    named = f"{source.path}:{source.attribute}".removesuffix(":")
+    named = target if source.is_foreign or not source.path else named
     request = _Request(
         named,
         claims_of(options),

@@ -38,10 +38,13 @@ def foreign_options(function: Callable[..., int]) -> Callable[..., int]:
         program: str | None,
         smoke: bool,
         signature: str | None,
+        timeout: float,
         **options: object,
     ) -> int:
         named = _named(target, program, signature)
-        return _smoke(program) if smoke else function(target=named, **options)
+        if smoke:
+            return _smoke(program, timeout)
+        return function(target=named, timeout=timeout, **options)
 
     return functools.reduce(lambda inner, option: option(inner), reversed(_OPTIONS), told)
 
@@ -59,14 +62,17 @@ def _named(target: str | None, program: str | None, signature: str | None) -> st
     return f"c-abi:{target}:{signature}"
 
 
-def _smoke(program: str | None) -> int:
+def _smoke(program: str | None, seconds: float) -> int:
     if program is None:
         raise Unusable("--smoke tries the protocol of a program; name it with --command")
-    from ropespec.conformance.foreign import ProgramError  # an extra
-    from ropespec.conformance.foreign.smoke import smoke
-
     try:
-        for line in smoke(program):
+        from ropespec.conformance.foreign import ProgramError
+        from ropespec.conformance.foreign.smoke import smoke
+    except ModuleNotFoundError as missing:
+        must = f"{missing.name}, which is not installed: pip install 'ropespec[programs]'"
+        raise Unusable(f"--smoke needs {must}") from None
+    try:
+        for line in smoke(program, seconds):
             click.echo(f"ok: {line}")
     except ProgramError as problem:
         raise Unusable(f"{program}: {problem}") from None

@@ -123,6 +123,10 @@ def _seconds(_: click.Context, parameter: click.Parameter, value: float | None) 
     return value
 
 
+_STARTS = 20.0
+"""Seconds in which an interpreter says its version."""
+
+
 def _interpreter(_: click.Context, parameter: click.Parameter, path: str | None) -> None:
     """Have subjects live there, after it has said that it is of the version of this one."""
     if path is None:
@@ -130,10 +134,15 @@ def _interpreter(_: click.Context, parameter: click.Parameter, path: str | None)
     ask = "import sys; print(*sys.version_info[:2], sep='.')"
     try:
         found = subprocess.run(  # noqa: S603  # whoever types the command names it
-            [path, "-c", ask], capture_output=True, text=True, check=False
+            [path, "-c", ask],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_STARTS,
         )
-    except OSError as problem:
-        told = f"{path} cannot be run: {problem.strerror}"
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        told = f"{path} cannot be run: {getattr(problem, 'strerror', 'it does not answer')}"
         raise click.BadParameter(told, param=parameter) from None
     own = ".".join(map(str, sys.version_info[:2]))
     if found.stdout.strip() != own:

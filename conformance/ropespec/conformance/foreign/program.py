@@ -5,9 +5,13 @@ The protocol is in `conformance/programs/README.md`.
 
 import inspect
 import json
+import math
 import shlex
 import subprocess
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any, cast
 
 import numpy as np
@@ -38,6 +42,8 @@ class Program:
     ----------
     command : str
         The program and its arguments, as in a shell; it is started at once, and asked what it is.
+    seconds : float, optional
+        How long a reply may take; by default whoever asks sees to that.
 
     Attributes
     ----------
@@ -50,10 +56,14 @@ class Program:
         If it cannot be started, or does not say what it is.
     """
 
-    def __init__(self, command: str) -> None:
-        self._words = shlex.split(command)
+    def __init__(self, command: str, seconds: float = math.inf) -> None:
+        try:
+            self._words = shlex.split(command)
+        except ValueError as problem:
+            raise ProgramError(f"{command!r} cannot be taken apart: {problem}") from None
         if not self._words:
             raise ProgramError("no program is named")
+        self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._sequence = 0
         try:
@@ -61,9 +71,8 @@ class Program:
             self.name = said.get("name", self._words[0])
             self.keywords = self._keywords(said)
             self.PROFILE: dict[str, Any] = self._profile(said)
-        except ProgramError:
-            if self._process is not None:
-                self._end()
+        except BaseException:
+            self._end()
             raise
         self.__signature__ = _signature(self.keywords)
 
@@ -104,29 +113,32 @@ class Program:
             raise ProgramError(error)
         if reply.words.get("sequence") != number:
             other = reply.words.get("sequence")
+            self._end()  # what it sends next may answer another request, too
             raise ProgramError(f"{self._words[0]} answered request {other} and not {number}")
         return reply
 
     def close(self) -> None:
-        """Close its input, upon which it should end, and wait for that."""
+        """Close its input, upon which it should end, and end it if it does not."""
         if self._process is not None:
-            with self._process:
-                pass
-            self._process = None
+            cast("IO[bytes]", self._process.stdin).close()
+            self._end()
 
     def _exchange(self, request: bytes) -> Message:
-        process = self._started()
+        process, began = self._started(), time.monotonic()
         try:
-            _write(process, request)
-            size = int.from_bytes(_read(process, 8), "little")
-            if size > LARGEST:
-                self._end()
-                raise ProgramError(
-                    f"{self._words[0]} announced {size} bytes; its standard output is for replies"
-                )
-            content = _read(process, size)
+            with _ended_after(self._seconds, process):
+                _write(process, request)
+                size = int.from_bytes(_read(process, 8), "little")
+                if size > LARGEST:
+                    self._end()
+                    told = f"announced {size} bytes; its standard output is for replies"
+                    raise ProgramError(f"{self._words[0]} {told}")
+                content = _read(process, size)
         except (BrokenPipeError, EOFError):
-            raise ProgramError(f"{self._words[0]} {self._end()}") from None
+            said = self._end()
+            if time.monotonic() - began >= self._seconds:
+                said = f"did not answer within {self._seconds:g} s"
+            raise ProgramError(f"{self._words[0]} {said}") from None
         try:
             return unpacked(content)
         except ValueError as problem:
@@ -148,7 +160,9 @@ class Program:
 
     def _end(self) -> str:
         """End it, and say how it had ended by itself; the next request starts it again."""
-        process, self._process = self._started(), None
+        process, self._process = self._process, None
+        if process is None:
+            return ""
         try:
             status = process.wait(1.0)  # it has closed its output, and is about to
             said = f"died of signal {-status}" if status < 0 else f"ended with status {status}"
@@ -198,6 +212,19 @@ def _signature(keywords: tuple[str, ...]) -> inspect.Signature:
 
 def _word(value: bool | float) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+@contextmanager
+def _ended_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[None]:
+    if seconds == math.inf:
+        yield
+        return
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _write(process: subprocess.Popen[bytes], content: bytes) -> None:

@@ -14,20 +14,22 @@ _LARGE = 2**21
 """Elements; more than any pipe holds, so that who writes before all is read hangs."""
 
 
-def smoke(command: str) -> Iterator[str]:
+def smoke(command: str, seconds: float) -> Iterator[str]:
     """Try what every program must do, and yield a line for each thing that it did.
 
     Parameters
     ----------
     command : str
         The program and its arguments.
+    seconds : float
+        How long a reply may take.
 
     Raises
     ------
     ProgramError
         At the first thing that it did not.
     """
-    program = Program(command)
+    program = Program(command, seconds)
     try:
         takes = f"takes {', '.join(program.keywords)}" if program.keywords else "takes no keyword"
         yield f"describe: {program.name}, {takes}, claims {program.PROFILE or 'nothing'}"

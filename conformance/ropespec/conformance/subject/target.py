@@ -28,7 +28,8 @@ class Target:
     module : str
         The dotted name of the module to import; empty for a file.
     path : str
-        The absolute path of the file; empty for a module.
+        The absolute path of the file; empty for a module. Of a program it is where its name points
+        to in the current folder, whether it is there or found elsewhere.
     attribute : str
         The dotted attribute; empty for the module itself.
     """
@@ -75,7 +76,7 @@ def parse(text: str, folder: Path) -> Target:
     if text in BUILTIN:
         return Target(text, f"ropespec.backends.{text}", "", "")
     if text.startswith(FOREIGN):
-        return _foreign(text)
+        return _foreign(text, folder)
     place, colon, attribute = text.rpartition(":")
     if not colon or text.endswith(".py"):
         place, colon, attribute = text, "", ""
@@ -91,13 +92,15 @@ def parse(text: str, folder: Path) -> Target:
     return Target(text, place, "", attribute)
 
 
-def _foreign(text: str) -> Target:
+def _foreign(text: str, folder: Path) -> Target:
     kind, _, words = text.partition(":")
     if not words.strip():
         raise TargetUnusable(f"{text!r} names nothing: {kind}: is followed by what is to be called")
-    if kind == "c-abi" and ":" not in words:
+    file, colon, _ = words.partition(":")
+    if kind == "c-abi" and not colon:
         raise TargetUnusable(f"{text!r} needs a signature: c-abi:LIBRARY:rope(float* y, ...)")
-    return Target(text, "", "", "")
+    named = file if kind == "c-abi" else words.split()[0]
+    return Target(text, "", str((folder / named).resolve()), "")
 
 
 def current_folder() -> Path:
@@ -137,7 +140,8 @@ def _existing_file(text: str, place: str, folder: Path) -> Path:
     if mode is not None and stat.S_ISDIR(mode):
         raise TargetUnusable(f"{text!r} names a folder; {_FORMS}")
     if given.suffix != ".py":
-        raise TargetUnusable(f"{place} is not a Python file: its name does not end in .py")
+        other = "; a program is named as command:PROGRAM, a library as c-abi:LIBRARY:SIGNATURE"
+        raise TargetUnusable(f"{place} is not a Python file: its name does not end in .py{other}")
     if mode is None:
         raise TargetUnusable(f"no such file: {place}{_hint(given)}")
     if not stat.S_ISREG(mode):
