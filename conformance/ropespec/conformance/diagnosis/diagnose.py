@@ -199,7 +199,8 @@ def _given_of(case: dict[str, Any], profile: Profile) -> Given | None:
 def _gradient(session: Session, maker: Maker, forward: Outcome) -> Iterator[Diagnosis]:
     """Examine the gradient as a rotation of the cotangent by the opposite angle.
 
-    A gradient that is off as the function is, is its own and no second mistake.
+    A gradient that is off as the function is, is its own and no second mistake; nor is one in the
+    dtype to which the function brings x.
     """
     asker = Asker(session, backward=True)
     outcome = examine(asker, maker, right=BACKWARD)

@@ -1,4 +1,4 @@
-"""Rotated values in sixty digits, rounded once; mpmath belongs to the extra `vectors`."""
+"""Rotated values in eighty digits, rounded once; mpmath belongs to the extra `vectors`."""
 
 import math
 from collections.abc import Iterable
