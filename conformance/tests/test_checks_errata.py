@@ -8,6 +8,7 @@ from ropespec.backends import numpy as backend
 from ropespec.conformance.results import Status
 from ropespec.reference.errata import PRINTED
 from ropespec.spec.errata import errata
+from ropespec.spec.scaling import Linear
 
 ALL = ["float32", "float64", "float16", "bfloat16"]
 FORMS = [(function, id_) for function, forms in PRINTED.items() for id_ in forms]
@@ -79,6 +80,27 @@ def test_another_mistake_is_not_named(checks):
         return reference.apply_rotary(x, positions + 1, **conventions)
 
     assert checks.kills("ERR-1.printed", "apply_rotary", late).status is Status.PASS
+
+
+def test_a_right_scheme_is_no_printed_form(checks):
+    """At position 8 of linear, factor 8, m theta is the theta of a document (E-27)."""
+    claims = {"scaling": Linear(8.0), "base": 1e6, "head_dims": (256,), "layouts": (False,)}
+
+    def scaled(x, positions, **conventions):
+        return reference.apply_rotary_scaled(x, positions, scaling=Linear(8.0), **conventions)
+
+    for seed in range(8):
+        found = checks.kills("ERR-1.printed", "apply_rotary", scaled, seed=seed, **claims)
+        assert found.status is Status.PASS, (seed, found.message)
+
+
+def test_a_printed_form_is_named_under_a_scheme(checks):
+    """What is copied from a document, and not scaled at all, is named whatever is claimed."""
+    form = PRINTED["apply_rotary"]["E-45"]
+    subject = as_subject("apply_rotary", form)
+    found = checks.kills("ERR-1.printed", "apply_rotary", subject, scaling=Linear(8.0))
+
+    assert "E-45" in found.message
 
 
 def test_three_axes_are_asked_only_where_refusals_are_promised(checks):

@@ -22,6 +22,9 @@ PRINTED = frozenset(
 ) | {
     *("CPLX-6.halves", "PROJ-4.folded", "REL-4.groups", "REL-5.middle", "DER-5.all-pairs"),
     *(f"WGT-{number}.moved" for number in range(1, 10)),
+    *("ERR-1.inv-freq", "ERR-1.cos-sin", "ERR-1.rotation-matrix", "ERR-1.project-query"),
+    *("ERR-1.project-key", "ERR-1.relative-score", "ERR-1.attention", "ERR-1.decay-bound"),
+    *("ERR-1.precompute-freqs-cis", "ERR-1.rope"),
 }
 """Checks beside a printed formula that makes its frequencies itself."""
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.errata.inputs import ASKED, Asked, Inputs
-from ropespec.conformance.checks.shared import real_dtype, rules
+from ropespec.conformance.checks.shared import literal_rotation, real_dtype, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, held
@@ -143,9 +143,17 @@ def _is_form(
     return len(found) == len(wrong) and any(one.told for one in found)
 
 
+def _right(case: Case, function: str, asked: Asked) -> tuple[Array, ...] | None:
+    """Return what is right under the claims, by which a rotation may be scaled; None: a refusal."""
+    if function in _ROTATIONS and case.frequencies.scheme is not None:
+        x, positions = (_widened(array) for array in asked.arrays)
+        return (literal_rotation(case, x, positions),)
+    return _outcome(getattr(reference, function), asked)
+
+
 def _named(trial: Trial, case: Case, function: str, asked: Asked) -> Finding:
     """Return the finding that the result is a printed form, with all its errata by id."""
-    right = _outcome(getattr(reference, function), asked)
+    right = _right(case, function, asked)
     try:
         answer = _answer(trial, case, function, asked)
     except SubjectRaised:
