@@ -11,6 +11,8 @@ from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.before import HISTORY
 from ropespec.conformance.diagnosis.feature import dtype_of
 from ropespec.conformance.profile import Profile
+from ropespec.reference import inv_freq_scaled
+from ropespec.spec.scaling import Llama3
 
 BF16 = ml_dtypes.bfloat16
 
@@ -47,6 +49,15 @@ def tokens_after_whole_blocks_of_128_unturned(x, positions):
     if x.shape[1] > 128:
         y[:, whole:] = x[:, whole:]
     return y
+
+
+def linear_of_another_base(x, positions):
+    return rope(x, positions, 1e6 ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]) / 8)
+
+
+def llama3_of_the_same_base(x, positions):
+    scaling = Llama3(8.0, 1.0, 4.0, 8192)
+    return rope(x, positions, inv_freq_scaled(x.shape[-1], scaling=scaling))
 
 
 def one_further_from_1024_on(x, positions):
@@ -114,6 +125,8 @@ def cut_to_bfloat16(x, positions):
         (remainder_of_8_pairs_begins_again, {}, "frequencies repeated", "whole block of 8"),
         (pairs_from_12_share_a_frequency, {}, "frequencies repeated", "every call"),
         (tokens_after_whole_blocks_of_128_unturned, {}, "beyond a block", "whole block of 128"),
+        (linear_of_another_base, {}, "scaling that is not claimed", "every call"),
+        (llama3_of_the_same_base, {}, "scaling that is not claimed", "every call"),
         (one_further_from_1024_on, {}, "beyond the table", "positions of size from 1024 on"),
         (position_minus_2_unturned, {}, "position taken for padding", "positions -2"),
         (frequencies_in_20_bits, {}, "frequencies in fixed point", "every call"),

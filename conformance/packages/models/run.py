@@ -68,7 +68,7 @@ OTHER = {
 
 MORE = {
     "gemma4_full": ["--head-dim", "512"],
-    "llama_dynamic": ["--no-empty", "--max-position", "4095"],
+    "llama_dynamic": ["--no-empty", "--max-position", "2047"],
 }
 
 REFUSED = {

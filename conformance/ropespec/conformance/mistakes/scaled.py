@@ -1,6 +1,6 @@
 """Frequencies that are claimed to be scaled: what somebody made of the scheme instead."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +30,8 @@ dead scaling
     A scheme is claimed, and nothing of it is there; read its numbers under their right keys.
 another scheme
     The frequencies are those of another scheme, or of other numbers; compare each with the claim.
+scaling that is not claimed
+    The frequencies are scaled, and no scheme is claimed; claim it, or leave it out.
 inverted ramp
     The ramp of a blend runs the other way; divide where pairs are slow.
 frequencies divided by the factor of the base
@@ -49,7 +51,7 @@ _BASES = (10000.0, 100000.0, 150000.0, 500000.0, 1e6)
 
 
 def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
-    """Return what may stand in place of a scheme that is claimed; nothing where none is.
+    """Return what may stand in place of a scheme that is claimed, or where none is.
 
     Parameters
     ----------
@@ -59,6 +61,7 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
         The base that is claimed with it.
     """
     if claimed is None:
+        yield from _unclaimed(base)
         return
     dead = _under(None)
     yield Choice("dead scaling", "frequency", "the frequencies are not scaled", dead, _PLAIN)
@@ -79,14 +82,27 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
         divided = {"frequency": _divided(claimed.factor)}
         yield Choice("frequencies divided by the factor of the base", "frequency", what, divided)
     for other, its_base in _others(claimed, base):
-        words = f"{other.name}, factor {getattr(other, 'factor', 1):g}"
-        length = getattr(other, "original_length", None)
-        words += f", original length {length}" if length else ""
-        share = getattr(other, "proportion", None)
-        words += f", {share:g} of all pairs" if share else ""
-        what = f"the frequencies are those of {words}, of base {its_base:g}"
-        for change in (_under(other, its_base), _under(other, its_base, gained=False)):
-            yield Choice("another scheme", "frequency", what, change, 2.0)
+        if (other, its_base) != (claimed, base):
+            yield from _named("another scheme", other, its_base)
+
+
+def _unclaimed(base: float) -> Iterator[Choice]:
+    """Return what models have, but for another base alone or a factor alone, which have names."""
+    for other, its_base in _models(base):
+        if not isinstance(other, NtkAware) and (type(other), its_base) != (Linear, base):
+            yield from _named("scaling that is not claimed", other, its_base)
+
+
+def _named(key: str, scheme: Scaling, base: float) -> Iterator[Choice]:
+    """Return what has the frequencies of a scheme, with its factor on cos and sin and without."""
+    words = f"{scheme.name}, factor {getattr(scheme, 'factor', 1):g}"
+    length = getattr(scheme, "original_length", None)
+    words += f", original length {length}" if length else ""
+    share = getattr(scheme, "proportion", None)
+    words += f", {share:g} of all pairs" if share else ""
+    what = f"the frequencies are those of {words}, of base {base:g}"
+    for gained in (True, False)[: 1 + (float(scheme.gain) != 1.0)]:
+        yield Choice(key, "frequency", what, _under(scheme, base, gained=gained), 2.0)
 
 
 def _gains(claimed: Scaling) -> Iterator[Choice]:
@@ -149,12 +165,19 @@ def _others(claimed: Scaling, base: float) -> Iterator[tuple[Scaling, float]]:
         original = claimed.original_length
         length = original if claimed.length > original else original + 1
         yield replace(claimed, length=length), base
-    factors = dict.fromkeys((float(getattr(claimed, "factor", 1.0)), *_FACTORS))
-    lengths = dict.fromkeys((int(getattr(claimed, "original_length", 4096)), *_LENGTHS))
+    factor = float(getattr(claimed, "factor", 1.0))
+    length = int(getattr(claimed, "original_length", _LENGTHS[0]))
+    yield from _models(base, (factor, *_FACTORS), (length, *_LENGTHS))
+
+
+def _models(
+    base: float, factors: Sequence[float] = _FACTORS, lengths: Sequence[int] = _LENGTHS
+) -> Iterator[tuple[Scaling, float]]:
+    """Return the schemes and bases that models have."""
     for its_base in dict.fromkeys((base, *_BASES)):
         yield from ((Proportional(share), its_base) for share in _SHARES)
-        for factor in factors:
+        for factor in dict.fromkeys(factors):
             tried: list[Scaling] = [Linear(factor), NtkAware(factor)]
-            for length in lengths:
+            for length in dict.fromkeys(lengths):
                 tried += [Llama3(factor, 1.0, 4.0, length), Yarn(factor, length)]
-            yield from ((one, its_base) for one in tried if (one, its_base) != (claimed, base))
+            yield from ((one, its_base) for one in tried)
