@@ -89,7 +89,7 @@ class BaseGrows:
 @wrong(
     "I4",
     "A table grown for one width is taken to be grown for all.",
-    "FREQ-6.neighbours",
+    "ROT-19.walk",
     max_position=4095,
 )
 class GrownForOneWidth:
