@@ -60,6 +60,20 @@ def llama3_of_the_same_base(x, positions):
     return rope(x, positions, inv_freq_scaled(x.shape[-1], scaling=scaling))
 
 
+def counted_if_the_ends_fit(x, positions):
+    counted = positions[:, :1] + np.arange(x.shape[1])
+    return rope(x, np.where(positions[:, -1:] == counted[:, -1:], counted, positions))
+
+
+def of_the_first_row_if_the_last_is_the_same(x, positions):
+    same = len(x) and np.array_equal(positions[0], positions[-1])
+    return rope(x, np.broadcast_to(positions[:1], positions.shape) if same else positions)
+
+
+def divided_towards_zero(x, positions):
+    return rope(x, np.trunc(positions / 512) * 512 + positions % 512)
+
+
 def one_further_from_1024_on(x, positions):
     far = np.abs(positions) >= 1024
     return rope(x, positions + np.where(far, np.sign(positions), 0))
@@ -127,6 +141,9 @@ def cut_to_bfloat16(x, positions):
         (tokens_after_whole_blocks_of_128_unturned, {}, "beyond a block", "whole block of 128"),
         (linear_of_another_base, {}, "scaling that is not claimed", "every call"),
         (llama3_of_the_same_base, {}, "scaling that is not claimed", "every call"),
+        (counted_if_the_ends_fit, {}, "taken for a run", "every call"),
+        (of_the_first_row_if_the_last_is_the_same, {}, "taken for a run", "every call"),
+        (divided_towards_zero, {}, "negative positions split", "every call"),
         (one_further_from_1024_on, {}, "beyond the table", "positions of size from 1024 on"),
         (position_minus_2_unturned, {}, "position taken for padding", "positions -2"),
         (frequencies_in_20_bits, {}, "frequencies in fixed point", "every call"),

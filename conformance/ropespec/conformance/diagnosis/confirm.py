@@ -1,7 +1,7 @@
 """What was found, run beside the subject on fresh calls; only what agrees is kept."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -162,12 +162,26 @@ def fresh_calls(maker: Maker, seed: int, where: Where = EVERYWHERE) -> list[Give
 
 
 def _alike(maker: Maker, like: Sequence[Seen], seed: int) -> list[Given]:
-    """Make calls of the shapes of some others, and of one token more."""
-    made = list[Given]()
+    """Make calls of the shapes of some others, of one token more, and like them but for numbers.
+
+    What depends on how positions lie to each other, or on a value of x, shows in the last alone.
+    """
+    made = [
+        replace(one.given, x=-one.given.x, positions=positions)
+        for one in like
+        for positions in (one.given.positions, _further(one.given.positions, maker))
+    ]
     for k, (b, s, h, d) in enumerate(dict.fromkeys(one.given.shape for one in like)):
         made.append(maker.given((b, s, h), "scattered", seed + 30 + k, dim=d))
         made.append(maker.given((b, s + 1, h), "ragged", seed + 40 + k, dim=d))
     return made
+
+
+def _further(positions: Array, maker: Maker) -> Array:
+    """Return all positions one further, or one back, or as they are where neither is claimed."""
+    if positions.max(initial=0) < maker.profile.max_position:
+        return positions + 1
+    return positions - (maker.profile.negative_positions or positions.min(initial=0) > 0)
 
 
 def _around(maker: Maker, atom: Atom, where: Where, seed: int) -> list[Given]:

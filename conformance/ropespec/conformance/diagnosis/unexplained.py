@@ -71,7 +71,7 @@ def _nearest(outcome: Outcome) -> str:
     if not outcome.nearest:
         return ""
     near = outcome.nearest[-1]
-    return f"The nearest is: {near.choice.what} ({near.where}); a fresh call refutes it."
+    return f"The nearest is: {near.choice.what} ({near.where}); fresh calls do not confirm it."
 
 
 def _parts(outcome: Outcome) -> Iterator[Measured]:

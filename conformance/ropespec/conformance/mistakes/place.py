@@ -38,6 +38,12 @@ one position for all calls
     One position is used in every call; use the positions given.
 position of another source
     The position does not come from the positions given; use them.
+taken for a run
+    What the ends of a row, or the first row and the last, say of positions is taken to hold in
+    between; look at all of them.
+negative positions split
+    A position is divided towards zero and its remainder is not; divide and take the remainder the
+    same way.
 positions halved
     Positions are divided by two; use them as they are.
 """)
@@ -105,6 +111,27 @@ def _steps_in_8_bits(g: Given) -> Array:
     return spread(np.concatenate([p[:, :1], p[:, :1] + np.cumsum(steps, axis=1)], 1), g)
 
 
+def _run_by_its_ends(g: Given) -> Array:
+    p = g.positions
+    counted = p[:, :1] + np.arange(p.shape[1])
+    return spread(np.where(p[:, -1:] == counted[:, -1:], counted, p), g)
+
+
+def _rows_by_their_ends(g: Given) -> Array:
+    p = g.positions
+    same = len(p) > 0 and np.array_equal(p[0], p[-1])
+    return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
+
+
+def _split(size: int) -> Choice:
+    def place(g: Given) -> Array:
+        p = own(g)
+        return np.asarray(np.trunc(p / size) * size + np.mod(p, size))
+
+    what = f"its own, and {size} more below zero if it is no multiple of that"
+    return _whole("negative positions split", what, place, 2.0)
+
+
 def _whole(key: str, what: str, source: Source, cost: float = 1.5) -> Choice:
     return Choice(key, "place", f"the position is {what}", {"place": source}, cost)
 
@@ -129,6 +156,9 @@ WHOLE: tuple[Choice, ...] = (
         lambda g: np.minimum(rounded(own(g), "float16"), 65504.0),
     ),
     _whole("positions halved", "half of its own, rounded down", lambda g: np.floor(own(g) / 2)),
+    _whole("taken for a run", "counted from the first of a row if the last fits", _run_by_its_ends),
+    _whole("taken for a run", "of the first row if the last has the same", _rows_by_their_ends),
+    *(_split(2**k) for k in range(4, 17)),
 )
 """Places that are no sum of sources."""
 

@@ -33,6 +33,9 @@ heads mixed up
     Heads come back in the places of others; transpose back as there.
 rows mixed up
     Rows come back in the places of others; index the batch alike on both sides.
+tail computed
+    The components that do not rotate are multiplied by 1 and added to 0 times themselves, which
+    spoils infinities; pass them as they are.
 tail reversed
     The components that do not rotate come back in reverse; pass them as they are.
 tail rounded
@@ -64,6 +67,13 @@ def _tail_rounded(kind: str) -> Callable[[Given, Array], Array]:
         return y
 
     return tail
+
+
+def _tail_computed(g: Given, x: Array) -> Array:
+    y = x.copy()
+    with np.errstate(invalid="ignore"):
+        y[..., g.turning :] = x[..., g.turning :] * 1.0 + x[..., g.turning :] * 0.0
+    return y
 
 
 def _tail_reversed(g: Given, x: Array) -> Array:
@@ -154,6 +164,9 @@ STORES: tuple[Choice, ...] = (
     ),
     Choice(
         "tail rounded", "tail", "the tail is rounded to float16", {"tail": _tail_rounded("float16")}
+    ),
+    Choice(
+        "tail computed", "tail", "the tail is itself plus 0 times itself", {"tail": _tail_computed}
     ),
     Choice("tail reversed", "tail", "the tail is in reverse order", {"tail": _tail_reversed}),
     Choice("R9", "store", "the tail is moved to the front", {"store": _in_front}),
