@@ -68,6 +68,7 @@ class FakeRun:
         self.skipped = ()
         monkeypatch.setattr("ropespec.conformance.opening.open_subject", self.open)
         monkeypatch.setattr("ropespec.conformance.runner.run", self.run)
+        monkeypatch.setattr("ropespec.conformance.cli.jobs.cores", lambda: 1)
         monkeypatch.setattr("ropespec.conformance.remedy.remedied", lambda _, verdict, __: verdict)
 
     @contextmanager
@@ -76,11 +77,11 @@ class FakeRun:
         self.asked.append((target, claims, timeout))
         yield target
 
-    def run(self, target, plan, on_result):
+    def run(self, target, plan, on_result, beside):
         """Return one result of the status that was set."""
         if self.raises is not None:
             raise self.raises
-        self.plan = plan
+        self.plan, self.beside = plan, beside
         status = Status.SKIP if target in self.skipped else self.status
         result = CheckResult("ROT-10.identity", "ROT-10", "Title", "Sentence.", status, 3)
         on_result(result, 0, 1)

@@ -19,12 +19,13 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.report.failure import smallest
 from ropespec.conformance.results import Status
-from ropespec.conformance.runner import Plan, run, run_check
+from ropespec.conformance.runner import Plan, run, run_check, select
 from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.errors import SubjectCrashed
 from ropespec.conformance.trial import Trial
 from ropespec.conformance.undisturbed import undisturbed
 
+CONSEQUENCES = "ropespec.conformance.jobs.check.SHRINK_CONSEQUENCES"
 HOME = "__hypothesis_home_directory"
 NOBODY = SimpleNamespace(
     profile=Profile(layouts=(False,)),
@@ -111,7 +112,6 @@ def test_a_search_to_the_end_finds_the_smallest_and_says_so():
     assert result.counterexample.smallest
     assert next(iter(smallest(result.counterexample))).startswith("smallest case: ")
     assert tried.effort.seconds > 0
-    assert tried.effort.consequences == 0
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -139,15 +139,24 @@ def test_checks_share_the_time_for_smaller_cases(monkeypatch):
     assert not second.counterexample.smallest
 
 
-def test_what_almost_any_mistake_breaks_shares_a_number_of_cases(monkeypatch):
-    """Of sixty consequences not all are made small; a check that points at a mistake always is."""
-    monkeypatch.setattr("ropespec.conformance.search.SHRINK_CONSEQUENCES", 3)
-    tried = trial()
-    consequence = run_check(planted(too_large, general=True), tried, Plan())
-    telling = run_check(planted(too_large), tried, Plan())
+def test_what_almost_any_mistake_breaks_has_its_share_of_cases(monkeypatch):
+    """Of sixty consequences none is made small; a check that points at a mistake always is."""
+    plan = Plan(only=("ROT-7.forms", "ROT-10.identity", "JDG-1.reference"))
+    general = sum(item.general for item in select(plan))
+    monkeypatch.setattr(CONSEQUENCES, 4 * general)
+    seen = []
 
+    def judge(_, case):
+        found = too_large(_, case)
+        seen.append(found.passed)
+        return found
+
+    consequence = run_check(planted(judge, general=True), trial(), plan)
+    telling = run_check(planted(too_large), trial(), plan)
+
+    assert general > 1
     assert not consequence.counterexample.smallest
-    assert tried.effort.consequences == 3
+    assert len(seen) - seen.index(False) - 1 == 4 + 1  # and once more for the evidence
     assert telling.counterexample.smallest
 
 
@@ -159,8 +168,9 @@ def test_what_is_cut_short_is_the_smallest_that_was_seen(monkeypatch):
         seen.append(case)
         return too_large(_, case)
 
-    monkeypatch.setattr("ropespec.conformance.search.SHRINK_CONSEQUENCES", 6)
-    result = run_check(planted(judge, general=True), trial(), Plan())
+    plan = Plan(only=("ROT-7.forms",))
+    monkeypatch.setattr(CONSEQUENCES, 6)
+    result = run_check(planted(judge, general=True), trial(), plan)
     sizes = [elements(case.as_dict()) for case in seen]
     failed = [size for size in sizes if size > 3]
 

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 from rich.console import Console
 
+from ropespec.conformance.jobs.job import Job
+from ropespec.conformance.jobs.plan import Plan, select
 from ropespec.conformance.opening import merged_profile, merged_waivers, open_subject
 from ropespec.conformance.profile import ProfileError
 from ropespec.conformance.pytest_told import text_of
@@ -25,10 +27,8 @@ from ropespec.conformance.report.proof import Proof
 from ropespec.conformance.report.screen import shown
 from ropespec.conformance.report.table import is_not_offered
 from ropespec.conformance.results import CheckResult, Status
-from ropespec.conformance.runner import Plan, lost, run_check, select
 from ropespec.conformance.subject.errors import TargetUnusable
-from ropespec.conformance.trial import Trial
-from ropespec.conformance.waivers import covered, unneeded, with_waivers
+from ropespec.conformance.waivers import covered, unneeded
 from ropespec.pytest_plugin import LEFT, OUTCOME
 
 __all__ = ["Place", "Subject", "test_function"]
@@ -71,7 +71,7 @@ class Subject:
     plan: Plan
     offered: frozenset[str] | None = None
     beside: Mapping[str, Any] | None = None
-    _trial: Trial | None = None
+    _job: Job | None = None
     _unusable: str = ""
     _remedy: str = ""
     _is_refused: bool = False
@@ -118,19 +118,14 @@ class Subject:
         CheckResult or str
             The result; why the subject cannot be loaded, the attempt being made once.
         """
-        if self._trial is None and not self._unusable:
+        if self._job is None and not self._unusable:
             self._open()
-        trial = self._trial
-        if trial is None:
+        job = self._job
+        if job is None:
             return self._refusal
         if check.id in self._results:
             return self._results[check.id]
-        if reason := lost(tuple(self._results.values())):
-            skipped = (check.id, check.clause, "", check.sentence, Status.SKIP)
-            return CheckResult(*skipped, message=reason)
-        result = with_waivers(run_check(check, trial, self.plan), trial.session.waivers)
-        if result.status is Status.ERROR and trial.worn:
-            trial.session.refresh()
+        result = job.run(check).result
         telling = not (result.general or result.waived)
         self._results[check.id] = self._proof.of_result(result) if telling else result
         return self._results[check.id]
@@ -140,12 +135,12 @@ class Subject:
 
         An empty name is that of `waivers`.
         """
-        if self._trial is None and not self._unusable:
+        if self._job is None and not self._unusable:
             self._open()
-        if self._trial is None:
+        if self._job is None:
             return self._refusal
         given = merged_waivers(self.target, self.beside, self.claims)
-        own = [name for name in self._trial.session.waivers if name not in given]
+        own = [name for name in self._job.session.waivers if name not in given]
         names = [waiver] if waiver else own
         chosen = set(select(self.plan))
         ran = [self.found(one) for name in names for one in covered(name) if one in chosen]
@@ -160,20 +155,20 @@ class Subject:
             self._unusable, self._remedy = str(problem), problem.remedy
             return
         atexit.register(session.close)
-        self._trial = Trial(session)
+        self._job = Job(session, self.plan)
 
     def end_with(self, module: pytest.Module | None) -> None:
         """End the subject when a test file is done, and leave there what it left running."""
-        if self._trial is None or self._is_ending or module is None:
+        if self._job is None or self._is_ending or module is None:
             return
-        session, self._is_ending = self._trial.session, True
+        session, self._is_ending = self._job.session, True
 
         def end() -> None:
             lacks = list(session.lacks)
             session.close()
             left = {"target": self.target, "lacks": lacks, "stragglers": dict(session.stragglers)}
             module.stash.setdefault(LEFT, []).append(left)
-            self._trial, self._is_ending = None, False
+            self._job, self._is_ending = None, False
 
         module.addfinalizer(end)
 
@@ -205,15 +200,15 @@ class Subject:
             "waived": False,
             "of_waiver": False,
         }
-        if isinstance(found, str) or self._trial is None:
+        if isinstance(found, str) or self._job is None:
             return outcome | {"finding": str(found), "not_offered": False, "result": ""}
         return outcome | {
             "finding": shown(finding(found)),
             "not_offered": found.status is Status.SKIP and is_not_offered(found.message),
             "result": text_of(found),
-            "profile": self._trial.profile.as_dict(),
-            "precision": self._trial.measured.best(),
-            "waivers": dict(self._trial.session.waivers),
+            "profile": self._job.session.profile.as_dict(),
+            "precision": self._job.ran[found.id].learnt.measured.best(),
+            "waivers": dict(self._job.session.waivers),
             "waived": bool(found.waived),
         }
 

@@ -59,7 +59,7 @@ SHRINK_TOGETHER = 20.0
 """Seconds for that in all checks of a subject."""
 
 SHRINK_CONSEQUENCES = 1000
-"""Cases judged for that in all checks that fail with almost any mistake."""
+"""Cases judged for that in all checks that fail with almost any mistake, each its share."""
 
 Outcome = Finding | SubjectError
 
@@ -80,8 +80,8 @@ class Search:
     ----------
     effort : Effort
         What making cases smaller has taken, shared by the checks of a subject.
-    consequence : bool
-        Whether the check fails with almost any mistake.
+    most : float
+        How many cases may be judged after a failure.
     patient : bool
         Whether it waits for every case of a slow subject.
     patience : float
@@ -101,7 +101,7 @@ class Search:
     """
 
     effort: Effort = field(default_factory=Effort)
-    consequence: bool = False
+    most: float = math.inf
     patient: bool = False
     patience: float = field(default_factory=lambda: PATIENCE)
     outcomes: dict[Case, Outcome] = field(default_factory=dict)
@@ -113,6 +113,7 @@ class Search:
     _numbers: dict[Case, int] = field(default_factory=dict)
     _began: float = field(default_factory=time.perf_counter)
     _failed_at: float = 0.0
+    _after: int = 0
 
     @property
     def judged(self) -> int:
@@ -196,7 +197,7 @@ class Search:
         if self._lost or self._is_tired():  # and a lost worker is not worth losing twice
             self.smallest = False
             raise Enough
-        self.effort.consequences += self.consequence
+        self._after += 1
 
     @property
     def _tried(self) -> int:
@@ -217,8 +218,7 @@ class Search:
 
     def _is_tired(self) -> bool:
         left = min(SHRINK_SECONDS, SHRINK_TOGETHER - self.effort.seconds)
-        used_up = self.consequence and self.effort.consequences >= SHRINK_CONSEQUENCES
-        return used_up or time.perf_counter() - self._failed_at > left
+        return self._after >= self.most or time.perf_counter() - self._failed_at > left
 
 
 def _size(failure: tuple[Case, Outcome]) -> tuple[int, int]:

@@ -85,6 +85,13 @@ class Measured:
         """Return the classes that have held for every result of this dtype, from best to worst."""
         return self.standing.setdefault(dtype, list(ladder(dtype)))
 
+    def add(self, others: "Measured") -> None:
+        """Keep only what has held for the results of others as well."""
+        for dtype, classes in others.standing.items():
+            self.standing[dtype] = [one for one in self.tried(dtype) if one in classes]
+        for dtype, defects in others.suspected.items():
+            self.suspected[dtype] = [one for one in self.suspects(dtype) if one in defects]
+
     def best(self) -> dict[str, str]:
         """Return the best class per dtype that was seen; `none` where no class holds."""
         return {
@@ -101,12 +108,9 @@ class Effort:
     ----------
     seconds : float
         Of all of them.
-    consequences : int
-        Cases that were judged for it in checks that fail with almost any mistake.
     """
 
     seconds: float = 0.0
-    consequences: int = 0
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ropespec.conformance.certify.found import Found
 from ropespec.conformance.certify.plan import Block, Plan
 from ropespec.conformance.certify.worker import certify_block
+from ropespec.conformance.cores import cores
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -73,7 +74,7 @@ def connected(workers: Workers) -> Iterator["Client"]:
         with _environment_kept():
             with _uninterrupted():
                 own = LocalCluster(
-                    n_workers=workers.count or _cores(),
+                    n_workers=workers.count or cores(),
                     threads_per_worker=1,
                     dashboard_address="127.0.0.1:0",
                     memory_limit=0,
@@ -117,13 +118,6 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def work(client: "Client", plan: Plan, blocks: Iterable[Block]) -> Iterator[Found]:

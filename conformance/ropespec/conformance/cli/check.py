@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ropespec.conformance.cli.foreign import foreign_options
 from ropespec.conformance.cli.given import given, given_options
+from ropespec.conformance.cli.jobs import fitting, jobs_option, others
 from ropespec.conformance.cli.options import (
     deadline_option,
     naming_backends,
@@ -33,6 +34,7 @@ from ropespec.conformance.results import Verdict
 from ropespec.conformance.subject.errors import TargetUnusable
 
 if TYPE_CHECKING:
+    from ropespec.conformance.beside import Beside
     from ropespec.conformance.subject.session import Session
 
 __all__ = ["check_command"]
@@ -50,6 +52,7 @@ class _Request:
     deadline: float
     verbose: bool
     scripts: bool
+    jobs: int | None
 
     @property
     def limits(self) -> dict[str, Any]:
@@ -77,6 +80,7 @@ class _Request:
 @python_option
 @timeout_option
 @deadline_option
+@jobs_option
 @naming_backends
 def check_command(  # one parameter per option that is no claim
     *,
@@ -88,6 +92,7 @@ def check_command(  # one parameter per option that is no claim
     verbose: bool,
     timeout: float,
     deadline: float,
+    jobs: int | None,
     **options: Any,  # noqa: ANN401  # the profile options
 ) -> int:
     """Check an implementation of RoPE, clause by clause.
@@ -114,7 +119,8 @@ def check_command(  # one parameter per option that is no claim
     failed before the --deadline, but not all was checked.
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     scripts = verbose or json_file is not None
-    request = _Request(given(options), timeout, seed, full, only, deadline, verbose, scripts)
+    claims = given(options)
+    request = _Request(claims, timeout, seed, full, only, deadline, verbose, scripts, jobs)
     source = require_target(target).path if target is not None else ""
     destination = writable(json_file, source)
     if only:
@@ -157,7 +163,11 @@ def _check_all(request: _Request, destination: Destination | None) -> int:
 
 
 def _judge(target: str, request: _Request) -> Verdict:
-    with Progress(console(sys.stderr, NARROW), target) as progress:
+    subject = target, request.claims, request.timeout
+    with (
+        Progress(console(sys.stderr, NARROW), target) as progress,
+        others(request.jobs, *subject, request.only) as beside,
+    ):
         # Loaded after the first line is on the screen, and the checks while the subject is.
         from ropespec.conformance.opening import open_subject
 
@@ -165,9 +175,9 @@ def _judge(target: str, request: _Request) -> Verdict:
         checks = threading.Thread(target=_load_checks, daemon=True)
         checks.start()
         try:
-            with open_subject(target, request.claims, request.timeout) as session:
+            with open_subject(*subject) as session:
                 checks.join()
-                verdict = _run(session, request, progress)
+                verdict = _run(session, request, progress, fitting(beside, request.jobs, session))
         except TargetUnusable as problem:
             raise Unusable(str(problem), problem.remedy) from None
         return proved(verdict) if request.scripts else verdict
@@ -180,13 +190,15 @@ def _load_checks() -> None:
     registry.all_checks()
 
 
-def _run(session: "Session", request: _Request, progress: Progress) -> Verdict:
+def _run(
+    session: "Session", request: _Request, progress: Progress, beside: Sequence["Beside"]
+) -> Verdict:
     from ropespec.conformance.remedy import remedied  # not before it is wanted
     from ropespec.conformance.runner import Plan, run
 
     gc.freeze()  # as a worker does
     plan = Plan(request.seed, request.full, request.only, request.deadline)
-    verdict = run(session, plan, progress.on_result)
+    verdict = run(session, plan, progress.on_result, beside)
     return remedied(session, verdict, plan)
 
 

@@ -32,12 +32,14 @@ class Covered:
         Sizes, in elements, of calls that were left out because the subject is slow.
     pace : float
         Seconds for an element of the largest call so far.
+    counted : dict
+        What was judged of each walk, by check.
     """
 
     positions: tuple[int, ...] = ()
     slow: set[int] = field(default_factory=set)
     pace: float = 0.0
-    _counted: dict[str, _Counted] = field(default_factory=dict)
+    counted: dict[str, _Counted] = field(default_factory=dict)
 
     def note(self, check: str, seen: Sequence[Levels], walk: Walk) -> None:
         """Count what was judged of a walk; all of its positions, or none."""
@@ -45,7 +47,14 @@ class Covered:
             self.positions = walk.positions or self.positions
         found = combined(seen, walk.strength)
         if walk.combinations:
-            self._counted[check] = _Counted(len(seen), found, walk.combinations, walk.strength)
+            self.counted[check] = _Counted(len(seen), found, walk.combinations, walk.strength)
+
+    def add(self, others: "Covered") -> None:
+        """Count what others have judged as well."""
+        self.positions = others.positions or self.positions
+        self.slow |= others.slow
+        self.pace = max(self.pace, others.pace)
+        self.counted |= others.counted
 
     def as_dict(self, profile: Profile) -> dict[str, Any]:
         """Return plain values: what was covered, and what the profile and its framework left out.
@@ -53,8 +62,8 @@ class Covered:
         `combinations` and `of` count pairs of levels, or triples where any were asked for, which
         `levels` says.
         """
-        strength = max((one.strength for one in self._counted.values()), default=PAIRS)
-        most = [one for one in self._counted.values() if one.strength == strength]
+        strength = max((one.strength for one in self.counted.values()), default=PAIRS)
+        most = [one for one in self.counted.values() if one.strength == strength]
         return {
             "levels": strength,
             "combinations": sum(one.found for one in most),
@@ -63,7 +72,7 @@ class Covered:
             "left_out": [*left_out(profile), *map(_too_slow, sorted(self.slow))],
             "checks": {
                 check: {"calls": one.calls, "combinations": one.found, "of": one.of}
-                for check, one in self._counted.items()
+                for check, one in self.counted.items()
             },
         }
 

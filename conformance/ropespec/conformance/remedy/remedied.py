@@ -2,7 +2,6 @@
 
 import math
 import re
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,11 +10,12 @@ from typing import Any
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.diagnosis.told import fact
+from ropespec.conformance.jobs.check import run_check
+from ropespec.conformance.jobs.plan import Plan
 from ropespec.conformance.profile import Profile, ProfileError
 from ropespec.conformance.registry import OTHER_LAYOUT, Check, all_checks
 from ropespec.conformance.remedy.asking import head_dims, most_tokens
 from ropespec.conformance.results import CheckResult, Diagnosis, Remedy, Status, Verdict
-from ropespec.conformance.runner import Plan, run_check
 from ropespec.conformance.subject.session import (
     NotPossible,
     Session,
@@ -184,7 +184,7 @@ class _Tries:
 
     def _trial(self, profile: Profile) -> Trial:
         # Nothing is made smaller, and nothing is tried again.
-        spent = Effort(seconds=math.inf, consequences=sys.maxsize)
+        spent = Effort(seconds=math.inf)
         return Trial(self.session.under(profile, PATIENCE), untried=set(), effort=spent)
 
     @staticmethod

@@ -47,6 +47,11 @@ class Trespasses:
     asked: set[str] = field(default_factory=set)
     found: dict[str, Trespass] = field(default_factory=dict)
 
+    def add(self, others: "Trespasses") -> None:
+        """Note what others have noted later."""
+        self.asked |= others.asked
+        self.found = others.found | self.found
+
     def note(self, asked: Question, packed: Mapping[str, Any], reply: Reply) -> None:
         """Note what a call did; who is given `out` may write there."""
         name = asked.function

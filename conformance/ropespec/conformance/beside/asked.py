@@ -1,0 +1,37 @@
+"""What a job in another process is asked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ropespec.conformance.jobs.plan import Plan
+
+__all__ = ["GOODBYE", "Asked"]
+
+GOODBYE = 2.0
+"""Seconds for a job that is not wanted any more to end its subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The subject of a job, and its checks.
+
+    Attributes
+    ----------
+    target : str
+        The subject.
+    claims : mapping
+        What is claimed of it.
+    timeout : float
+        Seconds for one call.
+    plan : Plan
+        How many cases.
+    checks : tuple of str
+        The ids of the checks, in the order in which to run them.
+    """
+
+    target: str
+    claims: Mapping[str, Any]
+    timeout: float
+    plan: Plan
+    checks: tuple[str, ...]

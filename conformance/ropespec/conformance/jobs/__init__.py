@@ -1,0 +1,1 @@
+"""Checks asked of a subject one after another, in as many processes as are wanted."""
