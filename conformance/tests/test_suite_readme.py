@@ -41,7 +41,7 @@ def test_the_numbers_of_cases_are_those_that_are_drawn():
 def test_the_limits_of_the_search_are_these():
     """Seconds for one check and for all, and cases for what almost any mistake breaks."""
     assert f"{search.SHRINK_SECONDS:g} seconds at most for one check" in README
-    assert f"and {search.SHRINK_TOGETHER:g} for all of a subject" in README
+    assert f"and {search.SHRINK_TOGETHER:g} for all of a job" in README
     assert f"judge {search.SHRINK_CONSEQUENCES} cases for it together" in README
 
 

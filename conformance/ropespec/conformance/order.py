@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ropespec.conformance.registry import Check
 
-__all__ = ["FIRST", "LARGE", "LAST", "dealt", "is_late", "telling_first"]
+__all__ = ["FIRST", "LARGE", "LAST", "LONG", "dealt", "is_late", "telling_first"]
 
 FIRST = ("ROT-6.value", "ROT-7.value")
 """Almost any mistake makes them fail: one of them is enough for a first answer."""
@@ -16,6 +16,9 @@ LAST = ("ROT-17.arguments",)
 
 LARGE = ("ROT-19.many", "ROT-20.many")
 """What takes much memory, and so is not asked twice at the same time."""
+
+LONG = ("ROT-24.compiled",)
+"""What takes as long as forty others, and so is in another job than what is large."""
 
 
 def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
@@ -41,16 +44,28 @@ def is_late(item: Check) -> bool:
     return item.explain is not None or item.id in LAST
 
 
-def dealt(checks: Sequence[Check], jobs: int) -> list[list[Check]]:
-    """Deal checks to so many jobs, in turn: none depends on how fast another is.
+def dealt(checks: Sequence[Check], jobs: int, *, compiles: bool = False) -> list[list[Check]]:
+    """Deal checks to so many jobs: which gets what depends on nothing that takes time.
 
     Parameters
     ----------
     checks : sequence of Check
         In the order in which to run them, which each job keeps.
     jobs : int
-        How many; the first has all that is large.
+        How many; one has all that is large, and another what is long.
+    compiles : bool
+        Whether every new shape is compiled: then the first has what rotates, for each job has to
+        compile for itself. Else they are dealt in turn.
     """
-    turns = itertools.cycle(range(jobs))
-    turn = {item.id: 0 if item.id in LARGE else next(turns) for item in checks}
+    last = jobs - 1
+    turns = itertools.cycle(range(min(1, last), jobs) if compiles else range(last, -1, -1))
+
+    def place(item: Check) -> int:
+        if item.id in LARGE:
+            return last if compiles else 0
+        if compiles and item.needs[:1] == ("apply_rotary",):
+            return 0
+        return last if item.id in LONG else next(turns)
+
+    turn = {item.id: place(item) for item in checks}
     return [[item for item in checks if turn[item.id] == job] for job in range(jobs)]

@@ -303,7 +303,8 @@ class Verdict:
     duration : float
         Seconds.
     spent : mapping of str to float
-        What they went into: drawing, calling, talking, judging; see `ropespec.conformance.spent`.
+        What they went into, in all jobs together: drawing, calling, talking, judging; see
+        `ropespec.conformance.spent`.
     head_dims : tuple of int
         Those of the claimed sizes that something was rotated at.
     coverage : mapping

@@ -83,7 +83,9 @@ def _ran(
     """Run all checks, each in its job, and last those that look at all that was seen."""
     job = Job(session, plan)
     checks = telling_first(select(plan))
-    own, *others = dealt([item for item in checks if not is_late(item)], 1 + len(beside))
+    early = [item for item in checks if not is_late(item)]
+    compiles = session.profile.framework.compiles
+    own, *others = dealt(early, 1 + len(beside), compiles=compiles)
     for other, share in zip(beside, others, strict=True):
         other.begin(plan, share, tell)
     for item in own:

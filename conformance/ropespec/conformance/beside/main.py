@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from ropespec.conformance.beside.asked import GOODBYE, Asked
 from ropespec.conformance.beside.values import receive, send
@@ -28,7 +29,8 @@ def main() -> None:
         suppress(EOFError, KeyboardInterrupt, TargetUnusable, BrokenPipeError),
         os.fdopen(os.dup(1), "wb") as output,
     ):
-        os.dup2(2, 1)  # whatever is printed is no result
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 1)  # whatever is printed is no result
         asked = receive(sys.stdin.buffer)
         assert isinstance(asked, Asked)
         threading.Thread(target=_end_with_input, daemon=True).start()

@@ -342,7 +342,7 @@ def _checked_as(verdict: Verdict) -> str:
 
 def _spent(verdict: Verdict) -> str:
     parts = [f"{name} {seconds:.1f} s" for name, seconds in verdict.spent.items()]
-    return f"{', '.join(parts)}, of {verdict.duration:.1f} s" if parts else ""
+    return f"{', '.join(parts)}, of all jobs in {verdict.duration:.1f} s" if parts else ""
 
 
 def _everything(console: Console, verdict: Verdict) -> None:
