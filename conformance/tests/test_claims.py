@@ -58,6 +58,7 @@ OTHER = {
 
 NEEDS = {
     "sections_in_turn": {"sections": (4, 2, 2)},
+    "axial": {"sections": (2, 3, 3)},
     "trailing": {"rotary_dim": 6},
     "pairs_apart": {"layouts": (True,)},
 }
@@ -72,6 +73,7 @@ NOTICED = {
     "scaling": ("scaled_as_yarn", ("ROT-7.value", "JDG-1.reference"), None),
     "sections": ("sections_of_images", ("ROT-7.value",), (3, 3, 2)),
     "sections_in_turn": ("sections_in_turn", ("ROT-7.value",), False),
+    "axial": ("axial_sections", ("ROT-7.value",), False),
     "rotary_dim": ("partial_rotary", ("ROT-14.tail", "FREQ-2.read-off"), None),
     "trailing": ("last_components", ("ROT-7.value", "ROT-14.tail"), False),
     "pairs_apart": ("pairs_come_out_apart", ("ROT-10.identity", "ROT-6.value"), False),
@@ -123,7 +125,8 @@ def test_a_claim_of_how_x_is_rotated_is_in_the_convention(name):
     usual = Profile(**{"layouts": (False,), **NEEDS.get(name, {})})
     told = with_another(name).convention != usual.convention
 
-    of_it = {"layouts", "base", "scaling", "sections", "sections_in_turn", "rotary_dim", "trailing"}
+    of_it = {"layouts", "base", "scaling", "sections", "sections_in_turn", "axial", "rotary_dim"}
+    of_it |= {"trailing"}
     assert told == (name in of_it)
 
 
@@ -149,6 +152,8 @@ def test_sizes_that_are_too_small_are_left_out_once():
         ({"sections": (2, 3)}, "sections must have all the pairs that rotate, 8 of them; got 5"),
         ({"sections": (4, 0, 4)}, "sections must be in 1..2"),
         ({"sections": (1, 1, 6), "sections_in_turn": True}, "sections: sections.2. must be at"),
+        ({"axial": True}, "axial needs sections"),
+        ({"axial": True, "sections": (4, 2, 2), "sections_in_turn": True}, "one after the other"),
         ({"sections_in_turn": True}, "sections-in-turn needs sections"),
         ({"trailing": True}, "trailing needs rotary-dim"),
         ({"pairs_apart": True}, "pairs-apart is of interleaved pairs"),

@@ -13,8 +13,8 @@ from ropespec.conformance.frameworks import ARRAYS, DEFAULT, FRAMEWORKS, Framewo
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.scaled import arguments as scaling_arguments
 from ropespec.spec.arguments import FLOAT_DTYPES
-from ropespec.spec.axes import Sections, Woven
-from ropespec.spec.convention import Convention, Frequencies, Pairing
+from ropespec.spec.axes import Anew, Sections, Woven
+from ropespec.spec.convention import Convention, Frequencies, Pairing, Scheme
 from ropespec.spec.errors import ArgumentError, ConfigError, describe
 from ropespec.spec.scaling import Scaling, check_scaled_dim, words
 
@@ -69,6 +69,8 @@ class Profile:
         How many pairs follow each of several position numbers of a token; None where it has one.
     sections_in_turn : bool
         Whether pairs follow the numbers in turn, as far as each section goes.
+    axial : bool
+        Whether each section has the frequencies of a rotation of its own, from the first on.
     rotary_dim : int or None
         How many components are rotated; None for all of them.
     trailing : bool
@@ -128,6 +130,12 @@ class Profile:
         "--sections-in-turn",
         "Pairs follow the numbers in turn, as far as each section goes (AXES-3).",
         "in turn",
+    )
+    axial: bool = claim(
+        False,
+        "--axial",
+        "Each section has the frequencies of a rotation of its own (AXES-4).",
+        "axial",
     )
     rotary_dim: int | None = claim(
         None,
@@ -241,6 +249,8 @@ class Profile:
         object.__setattr__(self, "base", _finite_base(self.base))
         if self.rotary_dim is not None:
             _require_room(self.rotary_dim, self.head_dims)
+        if self.axial and (self.sections is None or self.sections_in_turn):
+            raise ProfileError("axial needs sections, and these one after the other")
         if self.scaling is not None:
             object.__setattr__(self, "head_dims", _scalable(self))
         object.__setattr__(self, "head_dims", _parted(self))
@@ -250,11 +260,18 @@ class Profile:
             raise ProfileError("pairs-apart is of interleaved pairs, and of no others")
 
     @property
+    def scheme(self) -> Scheme | None:
+        """How its frequencies are others than those of its base; None if they are not."""
+        if self.axial and self.sections is not None:
+            return Anew(self.sections, self.scaling)
+        return self.scaling
+
+    @property
     def convention(self) -> Convention:
         """How it rotates; where both layouts are claimed, in the first of them."""
         return Convention(
             Pairing.of(self.layouts[0]),
-            Frequencies(self.base, self.scaling),
+            Frequencies(self.base, self.scheme),
             self.rotary_dim,
             trailing=self.trailing,
             axes=() if self.sections is None else _followed(self),
@@ -375,7 +392,8 @@ def _scalable(profile: Profile) -> tuple[int, ...]:
     found, refused = [], None
     for head_dim in profile.head_dims:
         try:
-            check_scaled_dim(profile.scaling, profile.convention.dim(head_dim))
+            for dim in _widths(profile, head_dim):
+                check_scaled_dim(profile.scaling, dim)
         except ArgumentError as problem:
             refused = problem
         else:
@@ -383,6 +401,13 @@ def _scalable(profile: Profile) -> tuple[int, ...]:
     if not found:
         raise ProfileError(f"scaling {profile.scaling.name}: {refused}")
     return tuple(found)
+
+
+def _widths(profile: Profile, head_dim: int) -> list[int]:
+    """Return of how many components the rotations are that have frequencies of their own."""
+    if profile.axial and profile.sections is not None:
+        return [2 * pairs for pairs in profile.sections]
+    return [profile.convention.dim(head_dim)]
 
 
 def _followed(profile: Profile) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ out is a formula that the documents print with base^(-2i/d), or a law that has n
 
 from decimal import Decimal
 
-from ropespec.spec.scaling import Scaling
+from ropespec.spec.convention import Scheme
 
 __all__ = ["LENGTHS", "PRINTED", "reason_to_skip"]
 
@@ -37,10 +37,10 @@ LENGTHS = frozenset(
 """Checks of laws that a rotation keeps because it keeps lengths."""
 
 
-def reason_to_skip(id_: str, scaling: Scaling) -> str | None:
+def reason_to_skip(id_: str, scheme: Scheme) -> str | None:
     """Return why a check does not run where frequencies are scaled so, or None if it does."""
     if id_ in PRINTED:
         return "frequencies claimed that are scaled, and these are not"
-    if id_ in LENGTHS and scaling.gain != Decimal(1):
-        return f"a gain of {float(scaling.gain):.6g} claimed, which changes lengths"
+    if id_ in LENGTHS and scheme.gain != Decimal(1):
+        return f"a gain of {float(scheme.gain):.6g} claimed, which changes lengths"
     return None

@@ -5,11 +5,11 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from ropespec.spec.arguments import ArrayFacts, check_dim, check_size
-from ropespec.spec.convention import Frequencies
+from ropespec.spec.convention import Frequencies, Scheme
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 from ropespec.spec.scaling.numbers import check_number, exact
 
-__all__ = ["Axes", "Axial", "Mixed", "Sections", "Woven", "check_axes", "check_rows"]
+__all__ = ["Anew", "Axes", "Axial", "Mixed", "Sections", "Woven", "check_axes", "check_rows"]
 
 Rows: TypeAlias = tuple[tuple[Decimal, ...], ...]
 """Frequencies by position number and pair; 0 where a pair does not follow a number."""
@@ -105,14 +105,43 @@ class Axial:
 
     def rows(self, frequencies: Frequencies, dim: int) -> Rows:
         """Return the frequencies of each block in its own columns."""
+        own = Frequencies(frequencies.base, Anew(self.sections, frequencies.scheme))
+        return _parted(Sections(self.sections), own, dim)
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """Frequencies that begin anew with each section: fits `ropespec.spec.convention.Scheme`.
+
+    What `Axial` has in place of the frequencies of the whole; where all numbers of a token are
+    equal, a rotation by these alone.
+
+    Parameters
+    ----------
+    sections : tuple of int
+        As in `Axial`.
+    scheme : Scheme or None
+        How the frequencies of each section are scaled.
+    """
+
+    sections: tuple[int, ...]
+    scheme: Scheme | None = None
+
+    @property
+    def name(self) -> str:
+        """The word it is claimed by."""
+        return "axial"
+
+    @property
+    def gain(self) -> Decimal:
+        """What cos and sin are multiplied by."""
+        return Decimal(1) if self.scheme is None else self.scheme.gain
+
+    def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
+        """Return the frequencies of a rotation of each section, one after the other."""
         _check_pairs(sum(self.sections), dim)
-        blocks = [frequencies.theta(2 * pairs) if pairs else () for pairs in self.sections]
-        rows, before = [], 0
-        for block in blocks:
-            behind = dim // 2 - before - len(block)
-            rows.append((*_still(before), *block, *_still(behind)))
-            before += len(block)
-        return tuple(rows)
+        own = Frequencies(base, self.scheme)
+        return tuple(one for pairs in self.sections if pairs for one in own.theta(2 * pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +242,3 @@ def _parted(axes: Sections | Woven, frequencies: Frequencies, dim: int) -> Rows:
         tuple(one if own == axis else zero for one, own in zip(theta, followed, strict=True))
         for axis in range(axes.count)
     )
-
-
-def _still(pairs: int) -> tuple[Decimal, ...]:
-    return (Decimal(0),) * pairs

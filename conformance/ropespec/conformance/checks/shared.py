@@ -18,7 +18,9 @@ from ropespec.conformance.subject.layout import positions_for_subject
 from ropespec.conformance.subject.session import Reply
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies
+from ropespec.reference.axes import angles_axial
 from ropespec.spec.arguments import FLOAT_DTYPES
+from ropespec.spec.axes import Anew, Axial
 from ropespec.spec.scaling import check_scaling
 
 __all__ = [
@@ -140,6 +142,11 @@ def literal_rotation(case: Case, x: NDArray[Any], positions: NDArray[np.int64]) 
     scheme = case.frequencies.scheme
     if scheme is None:
         return np.asarray(reference.apply_rotary(x, positions, **case.keywords))
+    if isinstance(scheme, Anew):
+        numbers, of = np.stack([positions] * len(scheme.sections)), Axial(scheme.sections)
+        inner = None if scheme.scheme is None else check_scaling(scheme.scheme)
+        made = reference.apply_rotary_axes(x, numbers, axes=of, scaling=inner, **case.keywords)
+        return np.asarray(made)
     scaling = check_scaling(scheme)
     return np.asarray(reference.apply_rotary_scaled(x, positions, scaling=scaling, **case.keywords))
 
@@ -149,6 +156,16 @@ def literal_frequencies(case: Case) -> Float:
     scheme = case.frequencies.scheme
     if scheme is None:
         return np.asarray(frequencies.inv_freq(case.dim, **based(case)))
+    if isinstance(scheme, Anew):
+        inner, own = replace(case.frequencies, scheme=scheme.scheme), case.convention
+        blocks = [
+            literal_frequencies(
+                replace(case, convention=replace(own, frequencies=inner, rotary_dim=2 * pairs))
+            )
+            for pairs in scheme.sections
+        ]
+        once = np.ones((len(blocks), 1), dtype=np.int64)
+        return np.asarray(angles_axial(once, blocks)[0])
     scaling = check_scaling(scheme)
     return np.asarray(reference.inv_freq_scaled(case.dim, **case.only("base"), scaling=scaling))
 

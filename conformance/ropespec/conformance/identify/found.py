@@ -174,7 +174,7 @@ def proposals(
     whole : sequence of Channels
         What turns there, for what rotates a part of a head by frequencies of all of it.
     """
-    own = Frequencies(claimed.base, claimed.scaling)
+    own = Frequencies(claimed.base, claimed.scheme)
     turned = _turned(rungs[0])
     for form in pairings:
         if form.is_plain:

@@ -104,7 +104,7 @@ class Probe:
             x.astype(numpy_dtype(dtype or self.dtype)),
             np.asarray(positions, dtype=np.int64),
             *(claimed.layouts[0], float(claimed.base), claimed.rotary_dim),
-            scaling=claimed.scaling,
+            scaling=claimed.scheme,
         )
         return replace(made, **changes)
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge import oracle
+from ropespec.spec.axes import Anew
 from ropespec.spec.convention import Frequencies
 from ropespec.spec.scaling import (
     DynamicNtk,
@@ -62,6 +63,9 @@ def roundings(dim: int, of: Frequencies, power: float) -> Float:
     match scheme:
         case None:
             return np.zeros(dim // 2)
+        case Anew(sections, inner):
+            own = Frequencies(of.base, inner)
+            return np.concatenate([roundings(2 * n, own, power) for n in sections if n])
         case NtkAware(factor):
             return _stretched(dim, factor, 1.0, power)
         case PaperDynamicNtk(original, length):

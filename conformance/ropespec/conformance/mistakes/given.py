@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.spec.scaling import Scaling
+from ropespec.spec.convention import Scheme
 
 __all__ = ["Array", "Given"]
 
@@ -37,7 +37,7 @@ class Given:
         How many components are to rotate; None for all.
     strided, strided_positions : bool or str
         Whether x or positions are views with gaps.
-    scaling : Scaling or None
+    scaling : Scheme or None
         How frequencies are to be scaled.
     axes : tuple of int
         Which of several numbers of a token each pair is to follow; empty where they are equal.
@@ -52,7 +52,7 @@ class Given:
     rotary_dim: int | None = None
     strided: bool | str = False
     strided_positions: bool | str = False
-    scaling: Scaling | None = None
+    scaling: Scheme | None = None
     axes: tuple[int, ...] = ()
     past: "tuple[Given, ...]" = ()
 

@@ -9,10 +9,19 @@ from ropespec.conformance.mistakes.chain import Place, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.spec.axes import Sections, Woven
+from ropespec.spec.axes import Anew, Sections, Woven
+from ropespec.spec.convention import Scheme
 from ropespec.spec.errors import ArgumentError
 
-__all__ = ["MISTAKES", "Followed", "arrangements", "following", "measured", "under_base"]
+__all__ = [
+    "MISTAKES",
+    "Followed",
+    "arrangements",
+    "following",
+    "measured",
+    "of_exponents",
+    "under_base",
+]
 
 MISTAKES = entries("""
 one position number
@@ -24,6 +33,10 @@ sections of components
 sections arranged otherwise
     Consecutive sections are taken for sections in turn, or the other way round; the model says
     which it has.
+exponent that runs on
+    The sections have the frequencies of the whole; those of each begin at its first pair.
+exponent begun anew
+    Each section has the frequencies of a rotation of its own; one exponent runs through all.
 other sections
     Pairs follow other numbers than those of their sections; read the sections from the
     configuration of the model.
@@ -92,6 +105,31 @@ def _by(followed: Followed) -> Place:
         return own_position(replace(given, axes=followed) if given.axes else given)
 
     return place
+
+
+def of_exponents(sections: tuple[int, ...] | None, claimed: Scheme | None) -> Iterator[Choice]:
+    """Return the frequencies of the whole for those of blocks, or the other way round.
+
+    Parameters
+    ----------
+    sections : tuple of int or None
+        The claim; nothing is returned where a token has one number.
+    claimed : Scheme or None
+        What the frequencies are.
+    """
+    if sections is None:
+        return
+    other = claimed.scheme if isinstance(claimed, Anew) else Anew(sections, claimed)
+
+    def frequency(given: Given) -> Array:
+        fits = not isinstance(other, Anew) or given.turning == 2 * sum(sections)
+        return ladder(replace(given, scaling=other)) if fits else ladder(given)
+
+    key = "exponent begun anew" if isinstance(other, Anew) else "exponent that runs on"
+    what = "the frequencies of each section begin at its first pair"
+    if not isinstance(other, Anew):
+        what = "one exponent runs through all sections"
+    yield Choice(key, "frequency", what, {"frequency": frequency}, 0.5)
 
 
 def under_base(base: float) -> dict[str, Any]:
