@@ -11,7 +11,7 @@ from ropespec.conformance.case import Case
 from ropespec.conformance.compare.inputs import Setting, Terms, make_x
 from ropespec.conformance.compare.result import Band, Drift, Held, Worst
 from ropespec.conformance.compare.sides import Answer, Side
-from ropespec.conformance.compare.turn import Change, Exact, channel_list, into_a, into_b
+from ropespec.conformance.compare.turn import Change, Exact, Turn, channel_list, into_a, into_b
 from ropespec.conformance.judge.precision import (
     PRECISIONS,
     UNIT_ROUNDOFF,
@@ -41,7 +41,7 @@ class Sample:
     case : mapping
         The input in words and numbers.
     x, positions : ndarray
-        (B, S, H, D) and (B, S).
+        (B, S, H, D) and (B, S), or (B, S, n) where the n numbers of a token differ.
     answers : tuple of Answer
         Of A and B, in the terms of A.
     frames : tuple of Exact or None
@@ -53,6 +53,14 @@ class Sample:
     positions: NDArray[np.int64]
     answers: tuple[Answer, Answer]
     frames: tuple[Exact | None, Exact | None]
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The position of each token (B, S): of several numbers the one farthest from 0."""
+        if self.positions.ndim == 2:
+            return self.positions
+        farthest = np.abs(self.positions).argmax(axis=-1)[..., None]
+        return np.asarray(np.take_along_axis(self.positions, farthest, axis=-1)[..., 0])
 
     @property
     def results(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
@@ -119,7 +127,7 @@ class Both:
         x: NDArray[Any],
         positions: NDArray[np.int64],
     ) -> Sample:
-        """Give both sides x (B, S, H, D) and positions (B, S)."""
+        """Give both sides x (B, S, H, D) and positions (B, S), or (B, S, n)."""
         change, (a, b) = self.change, self.sides
         if change is not None and change.offset < 0 and not self.terms.negative:
             positions = positions - change.offset
@@ -127,10 +135,10 @@ class Both:
         ours, theirs = (
             side.turn_under(words) for side, words in zip(self.sides, setting, strict=True)
         )
-        exact = None if ours is None else ours.of(x, positions)
+        exact = _frame(ours, x, positions)
         if change is None or ours is None or exact is None:
             second = b.answer(x, positions, setting[1])
-            other = None if theirs is None else theirs.of(x, positions)
+            other = _frame(theirs, x, positions)
             return Sample(case, x, positions, (first, second), (exact, other))
         keywords, rebased = dict(setting[1]), exact
         if change.base is not None and b.takes("base"):
@@ -180,6 +188,13 @@ class Both:
             if exact := frame or known:
                 total += exact.allowed(one, side.machine)
         return total
+
+
+def _frame(turn: Turn | None, x: NDArray[Any], positions: NDArray[np.int64]) -> Exact | None:
+    """Return what a side should return; None where it is not known which number pairs follow."""
+    if turn is None or (positions.ndim > 2 and not turn.axes):
+        return None
+    return turn.of(x, positions)
 
 
 def hold(side: Side, index: int, dtype: str, samples: Sequence[Sample]) -> Held:
@@ -233,7 +248,7 @@ def worst(measured: Sequence[Measured]) -> Worst | None:
         ulp=max(float(one.ulp.max()) for one in some),
         case=top.sample.case,
         element=f"y[{', '.join(str(int(i)) for i in at)}]",
-        position=int(top.sample.positions[at[0], at[1]]),
+        position=int(top.sample.places[at[0], at[1]]),
         a=float(top.results[0][at]),
         b=float(top.results[1][at]),
     )

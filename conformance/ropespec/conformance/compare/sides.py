@@ -148,7 +148,7 @@ class Side:
     ) -> tuple[NDArray[Any], str]:
         """Return the result as it came, and its dtype as reported."""
         y, dtype = np.zeros_like(x), ""
-        for part in self._parts(*positions.shape):
+        for part in self._parts(*positions.shape[:2]):
             given = np.ascontiguousarray(x[part])
             done = self.session.rotate(given, positions[part], keywords=keywords)
             dtypes = done.reply.dtypes

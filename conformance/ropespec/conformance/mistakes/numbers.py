@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ropespec.conformance.mistakes.chain import Place, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
@@ -16,10 +16,12 @@ from ropespec.spec.errors import ArgumentError
 __all__ = [
     "MISTAKES",
     "Followed",
+    "Sectioned",
     "arrangements",
     "following",
     "measured",
     "of_exponents",
+    "sectioned",
     "under_base",
 ]
 
@@ -82,12 +84,29 @@ def _followed(kind: type[Sections | Woven], sections: tuple[int, ...]) -> Iterat
 
 def measured(followed: Followed) -> Arrangement:
     """Name what pairs follow by sections, if they have some, and else pair by pair."""
-    counts = tuple(followed.count(number) for number in range(max(followed) + 1))
-    what = f"pairs follow numbers {' '.join(map(str, followed))}"
-    for kind, how in ((Woven, "in turn"), (Sections, "consecutive")):
-        if followed in _followed(kind, counts):
-            what = f"the sections are {', '.join(map(str, counts))}, {how}"
+    what, found = f"pairs follow numbers {' '.join(map(str, followed))}", sectioned(followed)
+    if len(set(followed)) == 1:
+        what = f"all pairs follow number {followed[0]}"
+    elif found is not None:
+        counts = ", ".join(map(str, found.sections))
+        what = f"the sections are {counts}, {'in turn' if found.in_turn else 'consecutive'}"
     return "other sections", what, followed
+
+
+class Sectioned(NamedTuple):
+    """Sections that can be claimed."""
+
+    sections: tuple[int, ...]
+    in_turn: bool
+
+
+def sectioned(followed: Followed) -> Sectioned | None:
+    """Return the sections by which pairs follow numbers so; None where no claim says it."""
+    counts = tuple(followed.count(number) for number in range(max(followed) + 1))
+    for kind, in_turn in ((Sections, False), (Woven, True)):
+        if 0 not in counts and followed in _followed(kind, counts):
+            return Sectioned(counts, in_turn)
+    return None
 
 
 def following(arrangement: Arrangement, base: float | None = None) -> Choice:
