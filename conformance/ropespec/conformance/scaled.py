@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ropespec.spec.axes import Anew
+from ropespec.spec.axes import Anew, Told
 from ropespec.spec.convention import Scheme
 from ropespec.spec.scaling import check_scaling, words
 
@@ -53,6 +53,8 @@ def named(scheme: Scheme | None) -> str:
     """Say what frequencies are; empty where they are those of their base."""
     if isinstance(scheme, Anew):
         return ", ".join(filter(None, ("axial", named(scheme.scheme))))
+    if isinstance(scheme, Told):
+        return f"mixed frequencies of {len(scheme.frequencies)} numbers"
     return "" if scheme is None else said(words.say(check_scaling(scheme)))
 
 

@@ -1,7 +1,7 @@
 """Several position numbers a token, as values: which pair follows which (chapter `axes`)."""
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import TypeAlias
 
 from ropespec.spec.arguments import ArrayFacts, check_dim, check_size
@@ -9,7 +9,20 @@ from ropespec.spec.convention import Frequencies, Scheme
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 from ropespec.spec.scaling.numbers import check_number, exact
 
-__all__ = ["Anew", "Axes", "Axial", "Mixed", "Sections", "Woven", "check_axes", "check_rows"]
+__all__ = [
+    "Anew",
+    "Axes",
+    "Axial",
+    "Mixed",
+    "Sections",
+    "Told",
+    "Woven",
+    "check_axes",
+    "check_rows",
+]
+
+_EVERY_DIGIT = 2000
+"""Digits that a sum of floats may have: from 2^1024 to 2^-1074."""
 
 Rows: TypeAlias = tuple[tuple[Decimal, ...], ...]
 """Frequencies by position number and pair; 0 where a pair does not follow a number."""
@@ -178,6 +191,46 @@ class Mixed:
             raise ArgumentValueError("scaling", "None with frequencies given", frequencies.scheme)
         _check_pairs(len(self.frequencies[0]), dim)
         return tuple(tuple(exact(one) for one in row) for row in self.frequencies)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Frequencies that are given for each number: fits `ropespec.spec.convention.Scheme`.
+
+    Those of `Mixed` where all numbers of a token are equal: sums over the numbers, of either sign.
+
+    Parameters
+    ----------
+    frequencies : tuple of tuple of float
+        As in `Mixed`.
+    """
+
+    frequencies: tuple[tuple[float, ...], ...]
+
+    @property
+    def name(self) -> str:
+        """The word it is claimed by."""
+        return "mixed"
+
+    @property
+    def gain(self) -> Decimal:
+        """What cos and sin are multiplied by."""
+        return Decimal(1)
+
+    @property
+    def each(self) -> "tuple[Told, ...]":
+        """The frequencies of each number alone."""
+        return tuple(Told((row,)) for row in self.frequencies)
+
+    def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
+        """Return the sums, exactly; there is no base."""
+        del base
+        _check_pairs(len(self.frequencies[0]), dim)
+        with localcontext(prec=_EVERY_DIGIT):
+            return tuple(
+                sum((exact(one) for one in column), start=Decimal(0))
+                for column in zip(*self.frequencies, strict=True)
+            )
 
 
 Axes: TypeAlias = Sections | Woven | Axial | Mixed

@@ -110,7 +110,7 @@ def settings_of(
 def _walks(profile: Profile, positions: tuple[int, int]) -> list[tuple[int | None, ...]]:
     """Return the position numbers of each walk: those that stand still differ, if they can."""
     start, stop = positions
-    count = len(profile.sections or ())
+    count = profile.numbers
     still = [start + (stop - start) * (2 * axis + 1) // (2 * count) for axis in range(count)]
     each = range(count)
     return [(), *(tuple(None if axis == one else still[axis] for axis in each) for one in each)]

@@ -18,10 +18,10 @@ from ropespec.conformance.subject.layout import positions_for_subject
 from ropespec.conformance.subject.session import Reply
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies
-from ropespec.reference.axes import angles_axial
+from ropespec.reference.axes import angles_axial, angles_mixed
 from ropespec.spec.arguments import FLOAT_DTYPES
-from ropespec.spec.axes import Anew, Axial
-from ropespec.spec.scaling import check_scaling
+from ropespec.spec.axes import Anew, Axes, Axial, Mixed, Told
+from ropespec.spec.scaling import Scaling, check_scaling
 
 __all__ = [
     "BASE",
@@ -143,12 +143,24 @@ def literal_rotation(case: Case, x: NDArray[Any], positions: NDArray[np.int64]) 
     if scheme is None:
         return np.asarray(reference.apply_rotary(x, positions, **case.keywords))
     if isinstance(scheme, Anew):
-        numbers, of = np.stack([positions] * len(scheme.sections)), Axial(scheme.sections)
         inner = None if scheme.scheme is None else check_scaling(scheme.scheme)
-        made = reference.apply_rotary_axes(x, numbers, axes=of, scaling=inner, **case.keywords)
-        return np.asarray(made)
+        return _equal(case, x, positions, Axial(scheme.sections), scaling=inner)
+    if isinstance(scheme, Told):
+        return _equal(case, x, positions, Mixed(scheme.frequencies))
     scaling = check_scaling(scheme)
     return np.asarray(reference.apply_rotary_scaled(x, positions, scaling=scaling, **case.keywords))
+
+
+def _equal(
+    case: Case,
+    x: NDArray[Any],
+    positions: NDArray[np.int64],
+    of: Axes,
+    scaling: Scaling | None = None,
+) -> Float:
+    """Return x rotated by several equal numbers."""
+    numbers, how = np.stack([positions] * of.count), case.keywords
+    return np.asarray(reference.apply_rotary_axes(x, numbers, axes=of, scaling=scaling, **how))
 
 
 def literal_frequencies(case: Case) -> Float:
@@ -156,6 +168,9 @@ def literal_frequencies(case: Case) -> Float:
     scheme = case.frequencies.scheme
     if scheme is None:
         return np.asarray(frequencies.inv_freq(case.dim, **based(case)))
+    if isinstance(scheme, Told):
+        rows = np.array(scheme.frequencies)
+        return np.asarray(angles_mixed(np.ones((len(rows), 1), dtype=np.int64), rows)[0])
     if isinstance(scheme, Anew):
         inner, own = replace(case.frequencies, scheme=scheme.scheme), case.convention
         blocks = [

@@ -96,7 +96,7 @@ def settle(a: Side, b: Side) -> Terms:
 
 def _numbers(a: Side, b: Side) -> tuple[int, ...]:
     """Return what pairs of A follow; nothing where a side has one position, as text has it."""
-    counts = [len(side.profile.sections or ()) for side in (a, b)]
+    counts = [side.profile.numbers for side in (a, b)]
     if all(counts) and counts[0] != counts[1]:
         said = f"A takes {counts[0]}, B {counts[1]}"
         raise TargetUnusable(f"not the same count of position numbers: {said}")

@@ -14,6 +14,7 @@ from ropespec.conformance.judge.precision import Precision
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.mistakes.numbers import measured
 from ropespec.conformance.scaled import named
+from ropespec.spec.axes import Told
 from ropespec.spec.convention import Convention, Frequencies
 from ropespec.spec.convention import Pairing as Claimed
 
@@ -106,9 +107,10 @@ class Turn:
 
     def __str__(self) -> str:
         parts = [_PAIRS[self.pairing], "clockwise" if self.clockwise else "counter-clockwise"]
-        parts.append(f"base {self.base:g}")
+        mixed = isinstance(self.frequencies.scheme, Told)
+        parts += [] if mixed else [f"base {self.base:g}"]
         parts += [self.scaling] if self.scaling else []
-        parts += [measured(self.axes)[1]] if self.axes else []
+        parts += [measured(self.axes)[1]] if self.axes and not mixed else []
         if self.offset:
             parts.append(f"positions {self.offset:+d}")
         end = "last" if self.last else "first"

@@ -49,6 +49,8 @@ def _numbered(found: Identification) -> dict[str, Any]:
     form = found.found
     assert form is not None
     values: dict[str, Any] = {"scaling": form.scheme}
+    if form.rates is not None:
+        return {"frequencies": form.rates}
     claimed = sectioned(form.by.axes) if form.by.axes else None
     if claimed is None:
         return values

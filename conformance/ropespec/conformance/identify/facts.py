@@ -9,6 +9,7 @@ from ropespec.conformance.frameworks import DEFAULT
 from ropespec.conformance.identify.found import Explained, Found
 from ropespec.conformance.identify.ranges import limit_of
 from ropespec.conformance.mistakes.numbers import sectioned
+from ropespec.conformance.profile import CLAIMS
 from ropespec.conformance.scaled import arguments
 from ropespec.spec.scaling import LongRope, words
 
@@ -32,7 +33,7 @@ class Name(StrEnum):
     TAIL = "tail"  # none, kept, zeroed
     ROTARY_RULE = "rotary_dim rule"  # all, fixed, share: how rotary_dim follows head_dim
     NUMBERS = "position numbers"  # which of several each pair follows
-    EXPONENT = "exponent"  # each: the frequencies begin anew with each section
+    EXPONENT = "exponent"  # axial: the frequencies begin anew with each section; given: mixed
     BASE = "base"
     SCHEME = "scheme"  # unscaled, or the scheme with its numbers
     BESIDE = "beside"  # what no claim says of it
@@ -206,6 +207,8 @@ class Identification:
 
     @staticmethod
     def _numbers(found: Found) -> list[str]:
+        if found.rates is not None:
+            return CLAIMS["frequencies"].arguments(found.rates)
         claimed = sectioned(found.by.axes) if found.by.axes else None
         if claimed is None:
             return []

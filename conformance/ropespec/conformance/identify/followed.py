@@ -52,7 +52,7 @@ def read_numbers(probe: Probe, channels: Channels, mode: str) -> Numbers | None:
     mode : str
         How tokens are brought to a position.
     """
-    count = len(probe.profile.sections or ())
+    count = probe.profile.numbers
     rungs = []
     for number in range(count):
         probe.only = number

@@ -11,7 +11,7 @@ from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.confirm import fresh_calls
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.identify.angles import Rung
-from ropespec.conformance.identify.ladders import choices, ladders, searched
+from ropespec.conformance.identify.ladders import choices, is_near, ladders, searched
 from ropespec.conformance.identify.numbers import rounder
 from ropespec.conformance.identify.operator import Channels
 from ropespec.conformance.mistakes.chain import RIGHT, Chain, claimed_pairs
@@ -22,7 +22,7 @@ from ropespec.conformance.mistakes.place import combined
 from ropespec.conformance.mistakes.product import PRODUCTS
 from ropespec.conformance.mistakes.table import gained
 from ropespec.conformance.profile import Profile
-from ropespec.spec.axes import Anew
+from ropespec.spec.axes import Anew, Told
 from ropespec.spec.convention import Convention, Frequencies, Pairing
 from ropespec.spec.scaling import LongRope, Scaling, Yarn, check_scaling, has_frequencies
 
@@ -91,7 +91,13 @@ class Found:
         """How frequencies are scaled; where they begin anew, those of each section."""
         scheme = self.by.frequencies.scheme
         scheme = scheme.scheme if isinstance(scheme, Anew) else scheme
-        return None if scheme is None else check_scaling(scheme)
+        return None if scheme is None or isinstance(scheme, Told) else check_scaling(scheme)
+
+    @property
+    def rates(self) -> tuple[tuple[float, ...], ...] | None:
+        """At which rates pairs follow several numbers at once; None where they do not."""
+        scheme = self.by.frequencies.scheme
+        return scheme.frequencies if isinstance(scheme, Told) else None
 
     @property
     def axial(self) -> bool:
@@ -190,6 +196,8 @@ def proposals(
     """
     own = Frequencies(claimed.base, claimed.scheme)
     turned = _turned(rungs[0])
+    if isinstance(own.scheme, Told) and all(is_near(own, rung) for rung in rungs):
+        yield from (replace(one, by=replace(one.by, frequencies=own)) for one in pairings)
     for form in pairings:
         if form.is_plain:
             yield from _scaled(form, ladders(rungs, own), rungs, turned)

@@ -83,7 +83,7 @@ def identify(session: Session, *, try_axes: bool = False) -> Identification:
 
 
 _FOUND = ("array", "axes", "shared_positions", "base", "scaling", "rotary_dim", "head_dims")
-_NUMBERED = ("sections", "sections_in_turn", "axial")
+_NUMBERED = ("sections", "sections_in_turn", "axial", "frequencies")
 
 
 def _stated(profile: Profile, found: Found | None) -> str:
@@ -248,10 +248,13 @@ def _note_found(found: Found, explained: Explained, notes: _Notes) -> None:
     scheme = found.scheme
     notes.tell(Name.CONFIRMED, str(explained))
     notes.tell(Name.PAIRING, _pairing(found))
-    notes.tell(Name.BASE, found.by.frequencies.base)
-    notes.tell(Name.SCHEME, "unscaled" if scheme is None else said(words.say(scheme)))
+    if found.rates is None:
+        notes.tell(Name.BASE, found.by.frequencies.base)
+        notes.tell(Name.SCHEME, "unscaled" if scheme is None else said(words.say(scheme)))
+    else:
+        notes.tell(Name.EXPONENT, "given")
     if found.axial:
-        notes.tell(Name.EXPONENT, "each")
+        notes.tell(Name.EXPONENT, "axial")
     if isinstance(scheme, Proportional):
         notes.tell(Name.ROTARY_RULE, "still")
     if found.beside and explained.is_whole:

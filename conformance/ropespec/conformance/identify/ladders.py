@@ -66,7 +66,8 @@ def _near(expected: Float | None, rung: Rung, *, coarse: bool = False) -> bool:
     first, size = expected[:count], np.abs(expected[:count])
     lost = 8 + 4 * np.abs(np.log(np.maximum(size, 1e-30))) + 5 * np.arange(count)
     room = (_COARSE if coarse else lost * _U) * size + 2e-9 + (3e-8 if coarse else 0.0)
-    measured = -rung.speed if rung.clockwise else rung.speed
+    # Frequencies that are given may have either sign.
+    measured = -rung.speed if rung.clockwise and (first >= 0).all() else rung.speed
     return bool((np.abs(wrapped(first - measured)) <= room).all())
 
 

@@ -49,7 +49,10 @@ _WORDS: Mapping[Name, Mapping[Any, str]] = {
         "alone": "Whether as many are rotated at another head_dim was not seen.",
     },
     Name.NUMBERS: {SEVERAL: "Some pair follows several position numbers at once."},
-    Name.EXPONENT: {"each": "The frequencies of each section begin at its first pair."},
+    Name.EXPONENT: {
+        "axial": "The frequencies of each section begin at its first pair.",
+        "given": "Each pair follows them at the rates that are given.",
+    },
     Name.SCHEME: {"unscaled": "The frequencies are not scaled."},
     Name.REACH: {"own token": "A component of x shows in its own token and head alone."},
     Name.NEGATIVE: {

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge import oracle
-from ropespec.spec.axes import Anew
+from ropespec.spec.axes import Anew, Told
 from ropespec.spec.convention import Frequencies
 from ropespec.spec.scaling import (
     DynamicNtk,
@@ -64,8 +64,9 @@ def roundings(dim: int, of: Frequencies, power: float) -> Float:
         case None:
             return np.zeros(dim // 2)
         case Anew(sections, inner):
-            own = Frequencies(of.base, inner)
-            return np.concatenate([roundings(2 * n, own, power) for n in sections if n])
+            return _anew(sections, Frequencies(of.base, inner), power)
+        case Told(frequencies):
+            return np.full(dim // 2, 2.0 + len(frequencies))  # a product and a sum for each
         case NtkAware(factor):
             return _stretched(dim, factor, 1.0, power)
         case PaperDynamicNtk(original, length):
@@ -75,9 +76,7 @@ def roundings(dim: int, of: Frequencies, power: float) -> Float:
             ratio = grown - (factor - 1)
             return _stretched(dim, ratio, 1 + (3 * grown + 2 * (factor - 1)) / ratio, power)
         case LongRope():
-            # Counted from omega, which may be faster than theta, and so have a smaller exponent.
-            faster = np.log(np.maximum(oracle.frequencies(dim, of) / theta, 1.0))
-            return np.asarray(3 + 3 * faster)
+            return _divided(theta, oracle.frequencies(dim, of))
         case Yarn():
             share, off = _by_index(dim, of.base, scheme)
         case Llama3(_, low, high, length) | NtkByParts(_, length, low, high):
@@ -85,6 +84,15 @@ def roundings(dim: int, of: Frequencies, power: float) -> Float:
         case _:
             return np.full(dim // 2, 2.0)
     return _blended(scheme.factor, share, off)
+
+
+def _anew(sections: tuple[int, ...], of: Frequencies, power: float) -> Float:
+    return np.concatenate([roundings(2 * pairs, of, power) for pairs in sections if pairs])
+
+
+def _divided(theta: Float, omega: Float) -> Float:
+    """Count from omega, which may be faster than theta, and so have a smaller exponent."""
+    return np.asarray(3 + 3 * np.log(np.maximum(omega / theta, 1.0)))
 
 
 def _stretched(dim: int, ratio: float, off: float, power: float) -> Float:

@@ -9,7 +9,7 @@ from ropespec.conformance.mistakes.chain import Place, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.spec.axes import Anew, Sections, Woven
+from ropespec.spec.axes import Anew, Sections, Told, Woven
 from ropespec.spec.convention import Scheme
 from ropespec.spec.errors import ArgumentError
 
@@ -21,6 +21,7 @@ __all__ = [
     "following",
     "measured",
     "of_exponents",
+    "of_rates",
     "sectioned",
     "under_base",
 ]
@@ -149,6 +150,39 @@ def of_exponents(sections: tuple[int, ...] | None, claimed: Scheme | None) -> It
     if not isinstance(other, Anew):
         what = "one exponent runs through all sections"
     yield Choice(key, "frequency", what, {"frequency": frequency}, 0.5)
+
+
+def of_rates(claimed: Scheme | None) -> Iterator[Choice]:
+    """Return rates of one number alone, and those of the numbers in another order.
+
+    Parameters
+    ----------
+    claimed : Scheme or None
+        What the frequencies are; nothing is returned where none are given.
+    """
+    if not isinstance(claimed, Told):
+        return
+    rows = claimed.frequencies
+    still, each = (0.0,) * len(rows[0]), range(len(rows))
+    for number in each:
+        what = f"pairs follow number {number} of a token alone"
+        alone = tuple(row if one == number else still for one, row in enumerate(rows))
+        yield _by_rates("one position number", what, Told(alone))
+    for order in itertools.permutations(each):
+        what = f"the rates are those of numbers {', '.join(map(str, order))}, in this order"
+        if order != tuple(each):
+            other = Told(tuple(rows[one] for one in order))
+            yield _by_rates("position numbers exchanged", what, other)
+
+
+def _by_rates(key: str, what: str, other: Told) -> Choice:
+    def place(given: Given) -> Array:
+        return own_position(replace(given, scaling=other))
+
+    def frequency(given: Given) -> Array:
+        return ladder(replace(given, scaling=other))
+
+    return Choice(key, "place and frequency", what, {"place": place, "frequency": frequency}, 0.5)
 
 
 def under_base(base: float) -> dict[str, Any]:

@@ -88,6 +88,8 @@ def _lowered(sentence: str) -> str:
 
 def _frequencies(found: Identification) -> str:
     base, scheme = found.value(Name.BASE), found.value(Name.SCHEME)
+    if found.value(Name.EXPONENT) == "given":
+        return "mixed frequencies as given"
     if base is None:
         return "base not found"
     scaled = [] if scheme == "unscaled" else [scheme]

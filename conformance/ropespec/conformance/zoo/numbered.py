@@ -17,9 +17,12 @@ __all__ = [
     "first_components",
     "frequencies_of_text_alone",
     "last_components",
+    "mixed_rates",
     "numbers_exchanged",
     "pairs_come_out_apart",
     "pairs_stay_together",
+    "rates_exchanged",
+    "rates_of_rows_alone",
     "sections_in_turn",
     "sections_of_another_model",
     "sections_of_images",
@@ -40,6 +43,19 @@ def _rotated(x: Array, positions: Array, *followed: int, theta: Array | None = N
     """Take the angle of each pair from the row of positions that it follows."""
     number = positions[list(followed)].astype(np.float32)
     angle = np.moveaxis(number, 0, -1) * (inv_freq(x.shape[-1]) if theta is None else theta)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+RATES = (
+    (0.5, -0.25, 0.3, 0.02, 0.4, 0.007, -0.1, 0.0),
+    (0.1, 0.45, -0.3, 0.3, 0.02, -0.06, 0.2, 0.35),
+)
+MIXED: dict[str, Any] = {"frequencies": RATES}
+
+
+def _mixed(x: Array, positions: Array, rates: Array) -> Array:
+    number = np.moveaxis(positions, 0, -1).astype(np.float32)
+    angle = number @ rates.astype(np.float32)
     return half(x, np.cos(angle), np.sin(angle))
 
 
@@ -88,6 +104,24 @@ def blocks_side_by_side(x: Array, positions: Array) -> Array:
         _rotated(one, positions, *(axis,) * (one.shape[-1] // 2)) for axis, one in enumerate(parts)
     ]
     return np.concatenate(turned, axis=-1)
+
+
+@right("Pairs follow rows and columns at rates of their own.", FLOAT32, **MIXED)
+def mixed_rates(x: Array, positions: Array) -> Array:
+    """Rotate as one head of RoPE-Mixed does."""
+    return _mixed(x, positions, np.array(RATES))
+
+
+@wrong("one position number", "Columns are not looked at.", *CAUGHT, **MIXED)
+def rates_of_rows_alone(x: Array, positions: Array) -> Array:
+    """Rotate by the first number."""
+    return _mixed(x, positions[:1], np.array(RATES[:1]))
+
+
+@wrong("position numbers exchanged", "Columns come before rows.", *CAUGHT, **MIXED)
+def rates_exchanged(x: Array, positions: Array) -> Array:
+    """Take x for y."""
+    return _mixed(x, positions, np.array(RATES[::-1]))
 
 
 @wrong("one position number", "Height and width are not looked at.", *CAUGHT, **IMAGES)
