@@ -451,9 +451,8 @@ def _parted(profile: Profile) -> tuple[int, ...]:
     found = tuple(dim for dim in profile.head_dims if by.dim(dim) == 2 * pairs)
     if not found:
         dims = ", ".join(str(by.dim(one) // 2) for one in profile.head_dims)
-        raise ProfileError(
-            f"{name} must have all the pairs that rotate, {dims} of them; got {pairs}"
-        )
+        must = f"must have all the pairs that rotate, {dims} of them"
+        raise ProfileError(f"{name} {must}; got {pairs}")
     return found
 
 
@@ -464,9 +463,8 @@ def _require_mixed(profile: Profile) -> None:
         Mixed(profile.frequencies)
     except ArgumentError as problem:
         raise ProfileError(str(problem)) from None
-    beside = {"sections": profile.sections, "scaling": profile.scaling}
-    for name, value in beside.items():
-        if value is not None:
+    for name in ("sections", "scaling"):
+        if getattr(profile, name) is not None:
             raise ProfileError(f"frequencies that are given have no {name}")
 
 

@@ -17,15 +17,9 @@ from ropespec.conformance.checks.literal import (
     forms_of_a_pair,
     sides,
 )
+from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.rotation.common import called, negative_positions
-from ropespec.conformance.checks.shared import (
-    STEPS,
-    answer,
-    beside,
-    literal_frequencies,
-    rotate,
-    unchanged,
-)
+from ropespec.conformance.checks.shared import STEPS, answer, beside, rotate, unchanged
 from ropespec.conformance.judge.budget import Machine, angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed

@@ -11,15 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.shared import (
-    NEAR,
-    STEPS,
-    Compared,
-    based,
-    beside,
-    literal_frequencies,
-    two_sides,
-)
+from ropespec.conformance.checks.literally import literal_frequencies
+from ropespec.conformance.checks.shared import NEAR, STEPS, Compared, based, beside, two_sides
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.judge.rotation import pairs_of

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import FEW
+from ropespec.conformance.checks.literally import literal_rotation
 from ropespec.conformance.checks.rotation.contract import a_tail
-from ropespec.conformance.checks.shared import NEAR, STEPS, based, beside, literal_rotation
+from ropespec.conformance.checks.shared import NEAR, STEPS, based, beside
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Finding, compare
 from ropespec.conformance.registry import check

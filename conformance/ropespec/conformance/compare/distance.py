@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ropespec.conformance.case import Case
 from ropespec.conformance.compare.inputs import Setting, Terms, make_x
 from ropespec.conformance.compare.result import Band, Drift, Held, Worst
-from ropespec.conformance.compare.sides import Answer, Side
-from ropespec.conformance.compare.turn import Change, Exact, Turn, channel_list, into_a, into_b
+from ropespec.conformance.compare.sides import Answer, Side, frame_of
+from ropespec.conformance.compare.turn import Change, Exact, channel_list, into_a, into_b
 from ropespec.conformance.judge.precision import (
     PRECISIONS,
     UNIT_ROUNDOFF,
@@ -57,10 +57,9 @@ class Sample:
     @property
     def places(self) -> NDArray[np.int64]:
         """The position of each token (B, S): of several numbers the one farthest from 0."""
-        if self.positions.ndim == 2:
-            return self.positions
-        farthest = np.abs(self.positions).argmax(axis=-1)[..., None]
-        return np.asarray(np.take_along_axis(self.positions, farthest, axis=-1)[..., 0])
+        numbers = self.positions.reshape(*self.x.shape[:2], -1)
+        farthest = np.abs(numbers).argmax(axis=-1)[..., None]
+        return np.asarray(np.take_along_axis(numbers, farthest, axis=-1)[..., 0])
 
     @property
     def results(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
@@ -135,10 +134,10 @@ class Both:
         ours, theirs = (
             side.turn_under(words) for side, words in zip(self.sides, setting, strict=True)
         )
-        exact = _frame(ours, x, positions)
+        exact = frame_of(ours, x, positions)
         if change is None or ours is None or exact is None:
             second = b.answer(x, positions, setting[1])
-            other = _frame(theirs, x, positions)
+            other = frame_of(theirs, x, positions)
             return Sample(case, x, positions, (first, second), (exact, other))
         keywords, rebased = dict(setting[1]), exact
         if change.base is not None and b.takes("base"):
@@ -188,13 +187,6 @@ class Both:
             if exact := frame or known:
                 total += exact.allowed(one, side.machine)
         return total
-
-
-def _frame(turn: Turn | None, x: NDArray[Any], positions: NDArray[np.int64]) -> Exact | None:
-    """Return what a side should return; None where it is not known which number pairs follow."""
-    if turn is None or (positions.ndim > 2 and not turn.axes):
-        return None
-    return turn.of(x, positions)
 
 
 def hold(side: Side, index: int, dtype: str, samples: Sequence[Sample]) -> Held:

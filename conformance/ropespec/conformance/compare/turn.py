@@ -108,8 +108,7 @@ class Turn:
     def __str__(self) -> str:
         parts = [_PAIRS[self.pairing], "clockwise" if self.clockwise else "counter-clockwise"]
         mixed = isinstance(self.frequencies.scheme, Told)
-        parts += [] if mixed else [f"base {self.base:g}"]
-        parts += [self.scaling] if self.scaling else []
+        parts += [f"base {self.base:g}"] * (not mixed) + [self.scaling] * bool(self.scaling)
         parts += [measured(self.axes)[1]] if self.axes and not mixed else []
         if self.offset:
             parts.append(f"positions {self.offset:+d}")

@@ -63,8 +63,8 @@ def roundings(dim: int, of: Frequencies, power: float) -> Float:
     match scheme:
         case None:
             return np.zeros(dim // 2)
-        case Anew(sections, inner):
-            return _anew(sections, Frequencies(of.base, inner), power)
+        case Anew():
+            return _anew(scheme, of.base, power)
         case Told(frequencies):
             return np.full(dim // 2, 2.0 + len(frequencies))  # a product and a sum for each
         case NtkAware(factor):
@@ -72,9 +72,7 @@ def roundings(dim: int, of: Frequencies, power: float) -> Float:
         case PaperDynamicNtk(original, length):
             return _stretched(dim, max(length / original, 1.0), 1.0, power)
         case DynamicNtk(factor, original, length):
-            grown = factor * max(length / original, 1.0)
-            ratio = grown - (factor - 1)
-            return _stretched(dim, ratio, 1 + (3 * grown + 2 * (factor - 1)) / ratio, power)
+            return _dynamic(dim, factor, max(length / original, 1.0), power)
         case LongRope():
             return _divided(theta, oracle.frequencies(dim, of))
         case Yarn():
@@ -86,13 +84,20 @@ def roundings(dim: int, of: Frequencies, power: float) -> Float:
     return _blended(scheme.factor, share, off)
 
 
-def _anew(sections: tuple[int, ...], of: Frequencies, power: float) -> Float:
-    return np.concatenate([roundings(2 * pairs, of, power) for pairs in sections if pairs])
+def _anew(scheme: Anew, base: float, power: float) -> Float:
+    of = Frequencies(base, scheme.scheme)
+    return np.concatenate([roundings(2 * pairs, of, power) for pairs in scheme.sections if pairs])
 
 
 def _divided(theta: Float, omega: Float) -> Float:
     """Count from omega, which may be faster than theta, and so have a smaller exponent."""
     return np.asarray(3 + 3 * np.log(np.maximum(omega / theta, 1.0)))
+
+
+def _dynamic(dim: int, factor: float, longer: float, power: float) -> Float:
+    grown = factor * longer
+    ratio = grown - (factor - 1)
+    return _stretched(dim, ratio, 1 + (3 * grown + 2 * (factor - 1)) / ratio, power)
 
 
 def _stretched(dim: int, ratio: float, off: float, power: float) -> Float:

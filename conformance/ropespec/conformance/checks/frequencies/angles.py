@@ -7,19 +7,13 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import FEW, Forms, printed
+from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
     as_i,
     called,
 )
-from ropespec.conformance.checks.shared import (
-    LITERAL,
-    NEAR,
-    based,
-    beside,
-    literal_frequencies,
-    rules,
-)
+from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Rules
 from ropespec.conformance.judge.budget import angle_error

@@ -22,16 +22,10 @@ from ropespec.conformance.checks.literal import (
     sides,
     token,
 )
+from ropespec.conformance.checks.literally import literal_frequencies, literal_rotation
 from ropespec.conformance.checks.rotation.common import negative_positions
 from ropespec.conformance.checks.rotation.contract import a_tail
-from ropespec.conformance.checks.shared import (
-    based,
-    beside,
-    literal_error,
-    literal_frequencies,
-    literal_rotation,
-    two_sides,
-)
+from ropespec.conformance.checks.shared import based, beside, literal_error, two_sides
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Call, Finding, compare
 from ropespec.conformance.registry import check
