@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ropespec.conformance.mistakes.chain import Place, ladder, own_position
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import Pairs, Place, claimed_pairs, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -20,6 +22,7 @@ __all__ = [
     "arrangements",
     "following",
     "measured",
+    "of_blocks",
     "of_exponents",
     "of_rates",
     "sectioned",
@@ -40,6 +43,8 @@ exponent that runs on
     The sections have the frequencies of the whole; those of each begin at its first pair.
 exponent begun anew
     Each section has the frequencies of a rotation of its own; one exponent runs through all.
+halves of each block
+    The pairs are halves of the components of each section; they are those of all together.
 other sections
     Pairs follow other numbers than those of their sections; read the sections from the
     configuration of the model.
@@ -150,6 +155,30 @@ def of_exponents(sections: tuple[int, ...] | None, claimed: Scheme | None) -> It
     if not isinstance(other, Anew):
         what = "one exponent runs through all sections"
     yield Choice(key, "frequency", what, {"frequency": frequency}, 0.5)
+
+
+def of_blocks(sections: tuple[int, ...] | None) -> Iterator[Choice]:
+    """Return the pairs of a half-split rotation inside each section; nothing where there are none.
+
+    Parameters
+    ----------
+    sections : tuple of int or None
+        The claim.
+    """
+    if sections is None:
+        return
+    starts = itertools.accumulate(sections[:-1], initial=0)
+    first = np.concatenate(
+        [2 * start + np.arange(own) for start, own in zip(starts, sections, strict=True)]
+    )
+    second = first + np.repeat(sections, sections)
+
+    def pairing(given: Given) -> Pairs:
+        fits = given.turning == 2 * len(first)
+        return Pairs(first, second, first, second) if fits else claimed_pairs(given)
+
+    what = "each section has its own components, and pairs are halves of these"
+    yield Choice("halves of each block", "pairing", what, {"pairing": pairing}, 0.5)
 
 
 def of_rates(claimed: Scheme | None) -> Iterator[Choice]:

@@ -96,7 +96,7 @@ def exponent_begun_anew(x: Array, positions: Array) -> Array:
     return _rotated(x, positions, *BLOCKS, theta=_anew(2, 3, 3))
 
 
-@wrong("", "The halves are those of each block.", *CAUGHT, **AXIAL)
+@wrong("halves of each block", "The halves are those of each block.", *CAUGHT, **AXIAL)
 def blocks_side_by_side(x: Array, positions: Array) -> Array:
     """Rotate each block of components by itself."""
     parts = np.split(x, [4, 10], axis=-1)
