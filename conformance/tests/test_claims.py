@@ -46,6 +46,7 @@ OTHER = {
     "base": 123456.5,
     "scaling": Yarn(factor=16.0, original_length=4096, beta_fast=31.9, truncate=False),
     "sections": (2, 3, 3),
+    "frequencies": ((0.5, -0.25, 1e-7), (0.0, 1.0, 0.3)),
     "rotary_dim": 6,
     "head_dims": (8, 24),
     "precision": "float32-angles",
@@ -58,6 +59,7 @@ OTHER = {
 
 NEEDS = {
     "sections_in_turn": {"sections": (4, 2, 2)},
+    "axial": {"sections": (2, 3, 3)},
     "trailing": {"rotary_dim": 6},
     "pairs_apart": {"layouts": (True,)},
 }
@@ -72,6 +74,8 @@ NOTICED = {
     "scaling": ("scaled_as_yarn", ("ROT-7.value", "JDG-1.reference"), None),
     "sections": ("sections_of_images", ("ROT-7.value",), (3, 3, 2)),
     "sections_in_turn": ("sections_in_turn", ("ROT-7.value",), False),
+    "axial": ("axial_sections", ("ROT-7.value",), False),
+    "frequencies": ("mixed_rates", ("ROT-7.value",), ((0.5,) * 8,) * 2),
     "rotary_dim": ("partial_rotary", ("ROT-14.tail", "FREQ-2.read-off"), None),
     "trailing": ("last_components", ("ROT-7.value", "ROT-14.tail"), False),
     "pairs_apart": ("pairs_come_out_apart", ("ROT-10.identity", "ROT-6.value"), False),
@@ -123,7 +127,17 @@ def test_a_claim_of_how_x_is_rotated_is_in_the_convention(name):
     usual = Profile(**{"layouts": (False,), **NEEDS.get(name, {})})
     told = with_another(name).convention != usual.convention
 
-    of_it = {"layouts", "base", "scaling", "sections", "sections_in_turn", "rotary_dim", "trailing"}
+    of_it = {
+        "layouts",
+        "base",
+        "scaling",
+        "sections",
+        "sections_in_turn",
+        "axial",
+        "rotary_dim",
+        "frequencies",
+    }
+    of_it |= {"frequencies", "rotary_dim", "trailing"}
     assert told == (name in of_it)
 
 
@@ -149,6 +163,11 @@ def test_sizes_that_are_too_small_are_left_out_once():
         ({"sections": (2, 3)}, "sections must have all the pairs that rotate, 8 of them; got 5"),
         ({"sections": (4, 0, 4)}, "sections must be in 1..2"),
         ({"sections": (1, 1, 6), "sections_in_turn": True}, "sections: sections.2. must be at"),
+        ({"frequencies": ((1.0,), (1.0, 2.0))}, "frequencies must be a tuple of tuples"),
+        ({"frequencies": ((1.0,),)}, "frequencies must have all the pairs .*, 8 of them; got 1"),
+        ({"frequencies": ((1.0,) * 8,), "sections": (8,)}, "that are given have no sections"),
+        ({"axial": True}, "axial needs sections"),
+        ({"axial": True, "sections": (4, 2, 2), "sections_in_turn": True}, "one after the other"),
         ({"sections_in_turn": True}, "sections-in-turn needs sections"),
         ({"trailing": True}, "trailing needs rotary-dim"),
         ({"pairs_apart": True}, "pairs-apart is of interleaved pairs"),

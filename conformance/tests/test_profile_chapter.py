@@ -18,12 +18,21 @@ IN_WORDS = {
     "head_dims": "those of common models",
     "scaling": "none",
     "sections": "none",
+    "frequencies": "none",
     "rotary_dim": "all",
     "precision": "it is measured",
     "device": "the default of the framework",
     "max_tokens": "any number",
 }
-NONE_SAID = {"scaling", "sections", "rotary_dim", "precision", "device", "max_tokens"}
+NONE_SAID = {
+    "scaling",
+    "sections",
+    "frequencies",
+    "rotary_dim",
+    "precision",
+    "device",
+    "max_tokens",
+}
 
 
 def test_the_table_has_every_claim():

@@ -1,7 +1,9 @@
 """A scheme is claimed by options, by a mapping and by a file, and every check judges by it."""
 
+import numpy as np
 import pytest
 
+from ropespec import reference
 from ropespec.conformance import unscaled
 from ropespec.conformance.profile import Profile, ProfileError
 from ropespec.conformance.registry import all_checks
@@ -152,12 +154,54 @@ def test_single_pairs_are_asked_for_under_every_scheme(scaling):
 
 
 def test_only_what_would_be_wrong_is_left_out(monkeypatch):
-    """Asked all the same, a right subject with a gain fails whatever is left out for one."""
+    """Asked all the same, a right subject with a gain fails whatever is left out."""
     known = {one.id for one in all_checks()}
     assert known >= unscaled.PRINTED | unscaled.LENGTHS
-    asked = sorted(unscaled.LENGTHS - {"PROJ-5.tokens"})
+    of_others = {"PROJ-5.tokens", "AXES-7.forms"}  # a function and a layout that it has not
+    asked = sorted((unscaled.LENGTHS | unscaled.PRINTED) - of_others)
     assert all(one.status == "skip" for one in animal(Yarn(16.0, 4096), *asked).checks)
 
     monkeypatch.setattr("ropespec.conformance.registry.unscaled", lambda *_: None)
     found = animal(Yarn(16.0, 4096), *asked).checks
     assert {one.id for one in found if one.status == "pass"} == set()
+
+
+PRINTED = (
+    *("FREQ-8.forms", "CPLX-1.forms", "CPLX-4.forms", "CPLX-5.forms", "CPLX-6.halves"),
+    *("ROT-1.forms", "ROT-2.forms", "ROT-12.forms", "ROT-13.forms", "ROT-14.forms"),
+    *("REL-2.forms", "REL-5.forms", "REL-5.middle", "REL-6.forms"),
+    *("DER-1.forms", "DER-2.forms", "DER-4.forms", "DER-5.forms"),
+)
+"""Checks beside printed formulas that take a frequency, of both layouts."""
+
+OF_LAYOUT = {
+    True: ("ROT-3.forms", "ROT-6.forms"),
+    False: ("ROT-4.forms", "ROT-7.forms", *(f"WGT-{number}.moved" for number in range(1, 10))),
+}
+
+
+@pytest.mark.parametrize("scheme", [Yarn(16.0, 64), Linear(3.0)], ids=str)
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_printed_formulas_are_asked_with_the_frequencies_of_the_scheme(checks, scheme, interleaved):
+    """A right rotation has them, with a gain and with a tail, and one without the scheme not."""
+
+    def rotation(of):
+        def apply(x, positions, rotary_dim=None):
+            more = {} if of is None else {"scaling": of}
+            rotate = reference.apply_rotary if of is None else reference.apply_rotary_scaled
+            how = {"interleaved": interleaved, "rotary_dim": rotary_dim, **more}
+            return rotate(x.astype(np.float64), positions, **how).astype(x.dtype)
+
+        return {"apply_rotary": apply}
+
+    claims = {"layouts": (interleaved,), "scaling": scheme, "head_dims": (8, 16)}
+    found = {
+        which: {
+            id_: checks.run(id_, rotation(of), **claims).status
+            for id_ in (*PRINTED, *OF_LAYOUT[interleaved])
+        }
+        for which, of in (("right", scheme), ("dead", None))
+    }
+
+    assert {id_ for id_, status in found["right"].items() if status != "pass"} == set()
+    assert {id_ for id_, status in found["dead"].items() if status != "fail"} == set()

@@ -7,9 +7,16 @@ import shlex
 from dataclasses import Field, dataclass, field
 from typing import Any
 
-__all__ = ["Claim", "claim", "claim_of"]
+from ropespec.spec.errors import describe
+
+__all__ = ["INT64_LIMIT", "Claim", "ProfileError", "claim", "claim_of", "require"]
 
 _KEY = "claim"
+INT64_LIMIT = 2**63 - 1
+
+
+class ProfileError(Exception):
+    """A profile that says something impossible; the message is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,7 @@ class Claim:
         Its words in a report, with `{}` for the value; empty where it is told with others.
     of : type
         Of what type a value is; `bool` for an option without one, `tuple` for one list of
-        integers.
+        integers, `list` for rows of numbers.
     choices : tuple of str
         The values it may have; empty for any.
     metavar : str
@@ -53,6 +60,8 @@ class Claim:
 
     def words(self, value: object) -> str:
         """Say the value in a report."""
+        if self.of is list and isinstance(value, (list, tuple)):
+            return self.said.format(len(value))
         if isinstance(value, (list, tuple)):
             value = " ".join(map(str, value))
         return self.said.format(f"{value:g}" if isinstance(value, float) else value)
@@ -64,6 +73,9 @@ class Claim:
         if self.of is bool:
             return [] if value == self.default else [self.option]
         if isinstance(value, (list, tuple)):
+            if self.of is list:
+                rows = ";".join(",".join(map(repr, row)) for row in value)
+                return [f"{self.option} {shlex.quote(rows)}"]
             if self.of is tuple:
                 return [f"{self.option} {','.join(map(str, value))}"]
             return [word for one in value for word in self.arguments(one)]
@@ -92,3 +104,37 @@ def claim_of(declared: "Field[Any]") -> Claim | None:
     """Return how a field was declared; None for one that has other options."""
     found: Claim | None = declared.metadata.get(_KEY)
     return found
+
+
+def require(name: str, told: Claim, value: object) -> None:
+    """Refuse a value of another type, or one that is none of the choices.
+
+    Raises
+    ------
+    ProfileError
+        One line that names the claim and the value.
+    """
+    option = told.option.removeprefix("--")
+    values = value if isinstance(value, tuple) else (value,)
+    if not values:
+        raise ProfileError(f"{option} must be given at least once")
+    if told.of is bool and not isinstance(value, bool):
+        raise ProfileError(f"{name} must be True or False; got {describe(value)}")
+    for one in () if value is None and told.optional else values:
+        if told.choices and one not in told.choices:
+            choices = ", ".join(told.choices)
+            raise ProfileError(f"{option} must be one of {choices}; got {describe(one)}")
+        if told.of is str and not isinstance(one, str):
+            raise ProfileError(f"{option} must be a text; got {describe(one)}")
+        if told.of in (int, tuple):
+            _require_integer(option, one, even=told.even)
+
+
+def _require_integer(option: str, value: object, *, even: bool) -> None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if even and not (whole and value >= 2 and value % 2 == 0):  # type: ignore[operator]  # whole
+        raise ProfileError(f"{option} must be an even integer of at least 2; got {describe(value)}")
+    if not whole:
+        raise ProfileError(f"{option} must be an integer; got {describe(value)}")
+    if not 1 <= value <= INT64_LIMIT:  # type: ignore[operator]  # whole
+        raise ProfileError(f"{option} must be in 1..2^63-1; got {value}")

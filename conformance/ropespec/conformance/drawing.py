@@ -60,7 +60,7 @@ def cases(
         values=_one_of(_values(profile, space)),
         strided=st.booleans() if space.strided and profile.strided else (False,),
         seeds=st.integers(0, 99),
-        numbers=st.booleans() if space.numbers and profile.sections else (False,),
+        numbers=st.booleans() if space.numbers and profile.numbers else (False,),
     )
 
 

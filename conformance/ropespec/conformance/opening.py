@@ -18,7 +18,7 @@ __all__ = [
     "open_subject",
 ]
 
-_OF_ONE_SIZE = ("sections", "trailing", "pairs_apart")
+_OF_ONE_SIZE = ("sections", "frequencies", "trailing", "pairs_apart")
 """Claims of which component is what: where a call could say how many rotate, they would move."""
 
 SHORTEST_IMPORT = 10.0

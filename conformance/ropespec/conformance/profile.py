@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ropespec.conformance.claims import Claim, claim, claim_of
+from ropespec.conformance.claims import Claim, ProfileError, claim, claim_of, require
 from ropespec.conformance.frameworks import ARRAYS, DEFAULT, FRAMEWORKS, Framework
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.scaled import arguments as scaling_arguments
 from ropespec.spec.arguments import FLOAT_DTYPES
-from ropespec.spec.axes import Sections, Woven
-from ropespec.spec.convention import Convention, Frequencies, Pairing
+from ropespec.spec.axes import Anew, Mixed, Sections, Told, Woven
+from ropespec.spec.convention import Convention, Frequencies, Pairing, Scheme
 from ropespec.spec.errors import ArgumentError, ConfigError, describe
 from ropespec.spec.scaling import Scaling, check_scaled_dim, words
 
@@ -35,16 +35,11 @@ HEAD_DIMS = (
 )
 MOST_HEAD_DIM = 4096
 """A limit of this suite, which looks at matrices of head_dim by head_dim."""
-INT64_LIMIT = 2**63 - 1
 ALIASES = {"dtype": "dtypes", "head_dim": "head_dims", "interleaved": "layouts"}
 """Other names of claims."""
 
 WAIVERS = "waivers"
 """The name under which waivers stand beside claims; they are none (see `waivers`)."""
-
-
-class ProfileError(Exception):
-    """A profile that says something impossible; the message is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +64,10 @@ class Profile:
         How many pairs follow each of several position numbers of a token; None where it has one.
     sections_in_turn : bool
         Whether pairs follow the numbers in turn, as far as each section goes.
+    axial : bool
+        Whether each section has the frequencies of a rotation of its own, from the first on.
+    frequencies : tuple of tuple of float or None
+        At which rates pairs follow each of several position numbers; None where they have a base.
     rotary_dim : int or None
         How many components are rotated; None for all of them.
     trailing : bool
@@ -128,6 +127,21 @@ class Profile:
         "--sections-in-turn",
         "Pairs follow the numbers in turn, as far as each section goes (AXES-3).",
         "in turn",
+    )
+    axial: bool = claim(
+        False,
+        "--axial",
+        "Each section has the frequencies of a rotation of its own (AXES-4).",
+        "axial",
+    )
+    frequencies: tuple[tuple[float, ...], ...] | None = claim(
+        None,
+        "--frequencies",
+        "Positions are (n, batch, sequence): rows of the rate at which each pair follows each "
+        "number, as JSON in a file or written out (AXES-5).",
+        "mixed frequencies of {} numbers",
+        of=list,
+        metavar="FILE|X,X,...;X,X,...",
     )
     rotary_dim: int | None = claim(
         None,
@@ -234,13 +248,17 @@ class Profile:
         if not self.layouts or not all(isinstance(item, bool) for item in self.layouts):
             raise ProfileError("layouts must name at least one of interleaved and half")
         for name, told in CLAIMS.items():
-            _require(name, told, getattr(self, name))
+            require(name, told, getattr(self, name))
         if (most := max(self.head_dims)) > MOST_HEAD_DIM:
             raise ProfileError(f"head-dim must be at most {MOST_HEAD_DIM} here; got {most}")
         object.__setattr__(self, "head_dims", _wide_enough(self.head_dims, self.min_head_dim))
         object.__setattr__(self, "base", _finite_base(self.base))
+        if self.frequencies is not None:
+            _require_mixed(self)
         if self.rotary_dim is not None:
             _require_room(self.rotary_dim, self.head_dims)
+        if self.axial and (self.sections is None or self.sections_in_turn):
+            raise ProfileError("axial needs sections, and these one after the other")
         if self.scaling is not None:
             object.__setattr__(self, "head_dims", _scalable(self))
         object.__setattr__(self, "head_dims", _parted(self))
@@ -250,14 +268,28 @@ class Profile:
             raise ProfileError("pairs-apart is of interleaved pairs, and of no others")
 
     @property
+    def numbers(self) -> int:
+        """How many position numbers a token has; 0 where it has one, in an axis of no length."""
+        return len(self.sections or self.frequencies or ())
+
+    @property
+    def scheme(self) -> Scheme | None:
+        """How its frequencies are others than those of its base; None if they are not."""
+        if self.frequencies is not None:
+            return Told(self.frequencies)
+        if self.axial and self.sections is not None:
+            return Anew(self.sections, self.scaling)
+        return self.scaling
+
+    @property
     def convention(self) -> Convention:
         """How it rotates; where both layouts are claimed, in the first of them."""
         return Convention(
             Pairing.of(self.layouts[0]),
-            Frequencies(self.base, self.scaling),
+            Frequencies(self.base, self.scheme),
             self.rotary_dim,
             trailing=self.trailing,
-            axes=() if self.sections is None else _followed(self),
+            axes=_followed(self),
         )
 
     @property
@@ -308,6 +340,10 @@ class Profile:
             if value is None:
                 continue
             values[name] = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+        if isinstance(rows := values.get("frequencies"), (list, tuple)):
+            values["frequencies"] = tuple(
+                tuple(row) if isinstance(row, (list, tuple)) else row for row in rows
+            )
         if values.get("scaling") is not None:
             values = {**_longest(values["scaling"]), **values}
             values["scaling"] = _scheme(values["scaling"])
@@ -375,7 +411,8 @@ def _scalable(profile: Profile) -> tuple[int, ...]:
     found, refused = [], None
     for head_dim in profile.head_dims:
         try:
-            check_scaled_dim(profile.scaling, profile.convention.dim(head_dim))
+            for dim in _widths(profile, head_dim):
+                check_scaled_dim(profile.scaling, dim)
         except ArgumentError as problem:
             refused = problem
         else:
@@ -385,9 +422,17 @@ def _scalable(profile: Profile) -> tuple[int, ...]:
     return tuple(found)
 
 
+def _widths(profile: Profile, head_dim: int) -> list[int]:
+    """Return of how many components the rotations are that have frequencies of their own."""
+    if profile.axial and profile.sections is not None:
+        return [2 * pairs for pairs in profile.sections]
+    return [profile.convention.dim(head_dim)]
+
+
 def _followed(profile: Profile) -> tuple[int, ...]:
-    """Return which position number each pair follows."""
-    assert profile.sections is not None
+    """Return which position number each pair follows; each of them where rates are given."""
+    if profile.sections is None:
+        return tuple(range(profile.numbers))
     try:
         return (Woven if profile.sections_in_turn else Sections)(profile.sections).followed()
     except ArgumentError as problem:
@@ -396,18 +441,31 @@ def _followed(profile: Profile) -> tuple[int, ...]:
 
 def _parted(profile: Profile) -> tuple[int, ...]:
     """Drop the sizes that have more pairs than the sections, or fewer."""
-    if profile.sections is None:
-        if profile.sections_in_turn:
-            raise ProfileError("sections-in-turn needs sections")
+    by, name, pairs = profile.convention, "sections", len(profile.convention.axes)
+    if profile.sections is None and profile.sections_in_turn:
+        raise ProfileError("sections-in-turn needs sections")
+    if profile.frequencies is not None:
+        name, pairs = "frequencies", len(profile.frequencies[0])
+    elif profile.sections is None:
         return profile.head_dims
-    by = profile.convention
-    found = tuple(dim for dim in profile.head_dims if by.dim(dim) == 2 * len(by.axes))
+    found = tuple(dim for dim in profile.head_dims if by.dim(dim) == 2 * pairs)
     if not found:
         dims = ", ".join(str(by.dim(one) // 2) for one in profile.head_dims)
-        raise ProfileError(
-            f"sections must have all the pairs that rotate, {dims} of them; got {len(by.axes)}"
-        )
+        must = f"must have all the pairs that rotate, {dims} of them"
+        raise ProfileError(f"{name} {must}; got {pairs}")
     return found
+
+
+def _require_mixed(profile: Profile) -> None:
+    """Refuse rows that are none, or stand beside what says frequencies, too."""
+    assert profile.frequencies is not None
+    try:
+        Mixed(profile.frequencies)
+    except ArgumentError as problem:
+        raise ProfileError(str(problem)) from None
+    for name in ("sections", "scaling"):
+        if getattr(profile, name) is not None:
+            raise ProfileError(f"frequencies that are given have no {name}")
 
 
 def _finite_base(base: object) -> float:
@@ -420,34 +478,6 @@ def _finite_base(base: object) -> float:
     if not 1.0 < found < float("inf"):
         raise ProfileError(f"base must be a finite number above 1; got {found}")
     return found
-
-
-def _require(name: str, told: Claim, value: object) -> None:
-    """Refuse a value of another type, or one that is none of the choices."""
-    option = told.option.removeprefix("--")
-    values = value if isinstance(value, tuple) else (value,)
-    if not values:
-        raise ProfileError(f"{option} must be given at least once")
-    if told.of is bool and not isinstance(value, bool):
-        raise ProfileError(f"{name} must be True or False; got {describe(value)}")
-    for one in () if value is None and told.optional else values:
-        if told.choices and one not in told.choices:
-            choices = ", ".join(told.choices)
-            raise ProfileError(f"{option} must be one of {choices}; got {describe(one)}")
-        if told.of is str and not isinstance(one, str):
-            raise ProfileError(f"{option} must be a text; got {describe(one)}")
-        if told.of in (int, tuple):
-            _require_integer(option, one, even=told.even)
-
-
-def _require_integer(option: str, value: object, *, even: bool) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if even and not (whole and value >= 2 and value % 2 == 0):  # type: ignore[operator]  # whole
-        raise ProfileError(f"{option} must be an even integer of at least 2; got {describe(value)}")
-    if not whole:
-        raise ProfileError(f"{option} must be an integer; got {describe(value)}")
-    if not 1 <= value <= INT64_LIMIT:  # type: ignore[operator]  # whole
-        raise ProfileError(f"{option} must be in 1..2^63-1; got {value}")
 
 
 def _wide_enough(head_dims: tuple[int, ...], smallest: int) -> tuple[int, ...]:

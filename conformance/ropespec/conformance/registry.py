@@ -110,7 +110,7 @@ class Check:
         most, batch = claimed.max_tokens, self.space.min_batch
         if most is not None and batch * self.space.min_seq > most:
             return f"more than {most} tokens a call not claimed"
-        if claimed.scaling is not None and (told := unscaled(self.id, claimed.scaling)):
+        if claimed.scheme is not None and (told := unscaled(self.id, claimed.scheme)):
             return told
         return self.applies(trial)
 

@@ -4,9 +4,11 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ropespec.spec.scaling import words
+from ropespec.spec.axes import Anew, Told
+from ropespec.spec.convention import Scheme
+from ropespec.spec.scaling import check_scaling, words
 
-__all__ = ["OPTIONS", "arguments", "said"]
+__all__ = ["OPTIONS", "arguments", "named", "said"]
 
 OPTIONS: Mapping[str, str] = {
     key: f"--{'no-' * (word.of is bool)}{key.removesuffix('_embeddings').replace('_', '-')}"
@@ -45,6 +47,15 @@ def said(told: Mapping[str, Any] | None) -> str:
         if key in OPTIONS
     )
     return f"scaling {told['rope_type']} ({', '.join(numbers)})"
+
+
+def named(scheme: Scheme | None) -> str:
+    """Say what frequencies are; empty where they are those of their base."""
+    if isinstance(scheme, Anew):
+        return ", ".join(filter(None, ("axial", named(scheme.scheme))))
+    if isinstance(scheme, Told):
+        return f"mixed frequencies of {len(scheme.frequencies)} numbers"
+    return "" if scheme is None else said(words.say(check_scaling(scheme)))
 
 
 def _short(value: object) -> str:

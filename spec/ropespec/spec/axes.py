@@ -1,15 +1,28 @@
 """Several position numbers a token, as values: which pair follows which (chapter `axes`)."""
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import TypeAlias
 
 from ropespec.spec.arguments import ArrayFacts, check_dim, check_size
-from ropespec.spec.convention import Frequencies
+from ropespec.spec.convention import Frequencies, Scheme
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 from ropespec.spec.scaling.numbers import check_number, exact
 
-__all__ = ["Axes", "Axial", "Mixed", "Sections", "Woven", "check_axes", "check_rows"]
+__all__ = [
+    "Anew",
+    "Axes",
+    "Axial",
+    "Mixed",
+    "Sections",
+    "Told",
+    "Woven",
+    "check_axes",
+    "check_rows",
+]
+
+_EVERY_DIGIT = 2000
+"""Digits that a sum of floats may have: from 2^1024 to 2^-1074."""
 
 Rows: TypeAlias = tuple[tuple[Decimal, ...], ...]
 """Frequencies by position number and pair; 0 where a pair does not follow a number."""
@@ -105,14 +118,43 @@ class Axial:
 
     def rows(self, frequencies: Frequencies, dim: int) -> Rows:
         """Return the frequencies of each block in its own columns."""
+        own = Frequencies(frequencies.base, Anew(self.sections, frequencies.scheme))
+        return _parted(Sections(self.sections), own, dim)
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """Frequencies that begin anew with each section: fits `ropespec.spec.convention.Scheme`.
+
+    What `Axial` has in place of the frequencies of the whole; where all numbers of a token are
+    equal, a rotation by these alone.
+
+    Parameters
+    ----------
+    sections : tuple of int
+        As in `Axial`.
+    scheme : Scheme or None
+        How the frequencies of each section are scaled.
+    """
+
+    sections: tuple[int, ...]
+    scheme: Scheme | None = None
+
+    @property
+    def name(self) -> str:
+        """The word it is claimed by."""
+        return "axial"
+
+    @property
+    def gain(self) -> Decimal:
+        """What cos and sin are multiplied by."""
+        return Decimal(1) if self.scheme is None else self.scheme.gain
+
+    def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
+        """Return the frequencies of a rotation of each section, one after the other."""
         _check_pairs(sum(self.sections), dim)
-        blocks = [frequencies.theta(2 * pairs) if pairs else () for pairs in self.sections]
-        rows, before = [], 0
-        for block in blocks:
-            behind = dim // 2 - before - len(block)
-            rows.append((*_still(before), *block, *_still(behind)))
-            before += len(block)
-        return tuple(rows)
+        own = Frequencies(base, self.scheme)
+        return tuple(one for pairs in self.sections if pairs for one in own.theta(2 * pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +191,46 @@ class Mixed:
             raise ArgumentValueError("scaling", "None with frequencies given", frequencies.scheme)
         _check_pairs(len(self.frequencies[0]), dim)
         return tuple(tuple(exact(one) for one in row) for row in self.frequencies)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Frequencies that are given for each number: fits `ropespec.spec.convention.Scheme`.
+
+    Those of `Mixed` where all numbers of a token are equal: sums over the numbers, of either sign.
+
+    Parameters
+    ----------
+    frequencies : tuple of tuple of float
+        As in `Mixed`.
+    """
+
+    frequencies: tuple[tuple[float, ...], ...]
+
+    @property
+    def name(self) -> str:
+        """The word it is claimed by."""
+        return "mixed"
+
+    @property
+    def gain(self) -> Decimal:
+        """What cos and sin are multiplied by."""
+        return Decimal(1)
+
+    @property
+    def each(self) -> "tuple[Told, ...]":
+        """The frequencies of each number alone."""
+        return tuple(Told((row,)) for row in self.frequencies)
+
+    def theta(self, base: float, dim: int) -> tuple[Decimal, ...]:
+        """Return the sums, exactly; there is no base."""
+        del base
+        _check_pairs(len(self.frequencies[0]), dim)
+        with localcontext(prec=_EVERY_DIGIT):
+            return tuple(
+                sum((exact(one) for one in column), start=Decimal(0))
+                for column in zip(*self.frequencies, strict=True)
+            )
 
 
 Axes: TypeAlias = Sections | Woven | Axial | Mixed
@@ -213,7 +295,3 @@ def _parted(axes: Sections | Woven, frequencies: Frequencies, dim: int) -> Rows:
         tuple(one if own == axis else zero for one, own in zip(theta, followed, strict=True))
         for axis in range(axes.count)
     )
-
-
-def _still(pairs: int) -> tuple[Decimal, ...]:
-    return (Decimal(0),) * pairs

@@ -46,7 +46,8 @@ def judged(trial: Trial, block: Block) -> Found:
     """
     setting, digest, seen = block.setting, hashlib.sha256(), _Seen()
     for words, x in inputs(block):
-        positions = _positions(block, x.shape[1])
+        run = _run(block, x.shape[1])
+        positions = setting.places(run)
         y = trial.rotate(setting.case(x.shape[1]), x, positions)
         digest.update(np.ascontiguousarray(y).tobytes())
         step = max(1, AT_ONCE // setting.head_dim)
@@ -55,10 +56,10 @@ def judged(trial: Trial, block: Block) -> Found:
             case = setting.case(x[:, part].shape[1])
             exact = trial.expect(case, x[:, part], positions[:, part])
             ratio = exact.ratios(y[:, part], PRECISIONS[setting.precision], trial.machine)
-            seen.note(words, positions[0, part], y[0, part, 0], exact.y[0, :, 0], ratio[0, :, 0])
+            seen.note(words, run[0, part], y[0, part, 0], exact.y[0, :, 0], ratio[0, :, 0])
             if block.kind == POSITIONS:  # what other numbers are off by says nothing of a position
                 error = np.abs(y[0, part, 0].astype(np.float64) - exact.y[0, :, 0])
-                seen.note_decades(positions[0, part], ratio[0, :, 0], error)
+                seen.note_decades(run[0, part], ratio[0, :, 0], error)
     shown = {name: getattr(seen, name) for name in seen.__slots__}
     return Found(number=block.number, digest=digest.hexdigest(), **shown)
 
@@ -155,7 +156,7 @@ def _dim(setting: Setting) -> int:
     return setting.convention.dim(setting.head_dim)
 
 
-def _positions(block: Block, tokens: int) -> NDArray[np.int64]:
+def _run(block: Block, tokens: int) -> NDArray[np.int64]:
     if block.kind == POSITIONS:
         return np.arange(block.start, block.stop, dtype=np.int64)[None]
     return np.full((1, tokens), block.start, dtype=np.int64)

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ropespec.conformance.case import Case
 from ropespec.conformance.profile import Profile
 from ropespec.spec.convention import Convention
@@ -37,12 +40,16 @@ class Setting:
         Size of the last axis.
     precision : str
         The class whose bounds must hold (JDG-3).
+    numbers : tuple of int or None
+        The position numbers of a token, None for the one that takes every value of the range while
+        the others stand still; empty where a token has one number, or n equal ones, as in text.
     """
 
     dtype: str
     convention: Convention
     head_dim: int
     precision: str
+    numbers: tuple[int | None, ...] = ()
 
     def case(self, tokens: int) -> Case:
         """Return the call of one row and one head that is made under this setting."""
@@ -50,25 +57,63 @@ class Setting:
         drawn = ("arange", 0, 1, "normal")
         return Case(*sizes, self.convention, self.dtype, *drawn, strided=False, seed=0)
 
+    def places(self, run: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the positions of tokens (B, S) at a run of the range: (B, S), or (B, S, n)."""
+        if not self.numbers:
+            return run
+        each = [run if one is None else np.full_like(run, one) for one in self.numbers]
+        return np.stack(each, axis=-1)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether all numbers of its dtype are tried: once, whatever walks."""
+        return self.dtype in HALVES and not self.numbers
+
     @property
     def words(self) -> str:
         """The setting as it is shown."""
-        return f"{self.dtype}, {self.convention.pairing.value}, head_dim {self.head_dim}"
+        said = f"{self.dtype}, {self.convention.pairing.value}, head_dim {self.head_dim}"
+        return f"{said}, numbers ({self.walk})" if self.numbers else said
+
+    @property
+    def walk(self) -> str:
+        """The numbers of a token, with p for the one that walks; `equal` where all of them do."""
+        return ", ".join("p" if one is None else str(one) for one in self.numbers) or "equal"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the setting as plain JSON values."""
         return {
             **self.convention.keywords,
             **{name: getattr(self, name) for name in ("dtype", "head_dim", "precision")},
+            **({"numbers": list(self.numbers)} if self.numbers else {}),
         }
 
 
-def settings_of(profile: Profile, head_dims: tuple[int, ...]) -> list[Setting]:
-    """Return the settings of what is claimed, in order; the class is not known yet."""
+def settings_of(
+    profile: Profile, head_dims: tuple[int, ...], positions: tuple[int, int]
+) -> list[Setting]:
+    """Return the settings of what is claimed, in order; the class is not known yet.
+
+    Where a token has several position numbers, all of them walk together, as in text, and then each
+    one alone.
+    """
+    sizes = itertools.product(
+        profile.dtypes, profile.layouts, head_dims, _walks(profile, positions)
+    )
     return [
-        Setting(dtype, profile.rotation.text.stating(interleaved=layout), head_dim, "")
-        for dtype, layout, head_dim in itertools.product(profile.dtypes, profile.layouts, head_dims)
+        Setting(dtype, by.stating(interleaved=layout), head_dim, "", numbers)
+        for dtype, layout, head_dim, numbers in sizes
+        for by in [profile.rotation if numbers else profile.rotation.text]
     ]
+
+
+def _walks(profile: Profile, positions: tuple[int, int]) -> list[tuple[int | None, ...]]:
+    """Return the position numbers of each walk: those that stand still differ, if they can."""
+    start, stop = positions
+    count = profile.numbers
+    still = [start + (stop - start) * (2 * axis + 1) // (2 * count) for axis in range(count)]
+    each = range(count)
+    return [(), *(tuple(None if axis == one else still[axis] for axis in each) for one in each)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +182,7 @@ class Plan:
         """Return how many blocks each setting has."""
         return [
             -((self.start - self.stop) // self.tokens(one))
-            + (len(self.angles) if one.dtype in HALVES else 0)
+            + (len(self.angles) if one.has_values else 0)
             for one in self.settings
         ]
 
@@ -153,7 +198,7 @@ class Plan:
             for start in range(self.start, self.stop, step):
                 stop = min(start + step, self.stop)
                 yield Block(next(number), POSITIONS, setting, start, stop)
-            for position in self.angles if setting.dtype in HALVES else ():
+            for position in self.angles if setting.has_values else ():
                 yield Block(next(number), VALUES, setting, position, position + 1)
 
     def as_dict(self) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def _settings(
     try:
         return tuple(
             replace(one, precision=_precision(trial, one, positions).name)
-            for one in settings_of(trial.profile, head_dims)
+            for one in settings_of(trial.profile, head_dims, positions)
         )
     except (SubjectError, Unfit) as trouble:
         raise TargetUnusable(f"{trial.session.target} gives no result: {trouble}") from None
@@ -202,7 +202,8 @@ def _precision(trial: Trial, setting: Setting, positions: tuple[int, int]) -> Pr
     standing = list(trial.classes(setting.dtype))
     for _, x in unit_inputs(setting, sample.shape[1]):
         case = setting.case(sample.shape[1])
-        y, exact = trial.rotate(case, x, sample), trial.expect(case, x, sample)
+        places = setting.places(sample)
+        y, exact = trial.rotate(case, x, places), trial.expect(case, x, places)
         while len(standing) > 1 and np.any(exact.ratios(y, standing[0], trial.machine) > 1):
             standing.pop(0)
     return standing[0]

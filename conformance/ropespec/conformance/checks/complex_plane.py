@@ -17,8 +17,9 @@ from ropespec.conformance.checks.literal import (
     forms_of_a_pair,
     sides,
 )
+from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.rotation.common import called, negative_positions
-from ropespec.conformance.checks.shared import STEPS, answer, based, beside, rotate, unchanged
+from ropespec.conformance.checks.shared import STEPS, answer, beside, rotate, unchanged
 from ropespec.conformance.judge.budget import Machine, angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed
@@ -242,7 +243,7 @@ def _by_exponentials(
     sines: tuple[Float, Float, Float],
 ) -> Finding:
     """Compare the mean and half the difference with cos and sin by exponentials."""
-    theta = frequencies.inv_freq(case.dim, **based(case))
+    theta, gain = literal_frequencies(case), float(case.frequencies.gain)
     angle = frequencies.angles(positions, theta)[..., None, :]
     # What the float64 angle may be off by moves cos and sin as much.
     m = np.abs(positions.astype(np.float64))[..., None, None]
@@ -252,9 +253,9 @@ def _by_exponentials(
         ("cos_from_exp", complex_plane.cos_from_exp, cosines),
         ("sin_from_exp", complex_plane.sin_from_exp, sines),
     ):
-        value = np.broadcast_to(form(angle), got.shape)
+        value = gain * np.broadcast_to(form(angle), got.shape)
         message = f"the two directions do not give what `complex_plane.{name}` gives"
-        allowed = bound + np.minimum(own, 2.0) + STEPS
+        allowed = bound + gain * (np.minimum(own, 2.0) + STEPS)
         findings.append(compare(got, value, allowed, name=name, message=message))
     return worst(*findings)
 

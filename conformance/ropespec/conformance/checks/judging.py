@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.literally import literal_rotation
 from ropespec.conformance.checks.rotation.common import EVERYTHING, called
 from ropespec.conformance.checks.rotation.walked import listed, usual_case
-from ropespec.conformance.checks.shared import literal_rotation
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.fault import Fault

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.shared import NEAR, STEPS, Compared, based, beside, two_sides
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.judge.rotation import pairs_of
 from ropespec.conformance.registry import Applies, Judge, always, check
 from ropespec.conformance.trial import Trial
-from ropespec.reference import frequencies, rotation
+from ropespec.reference import rotation, rotation_dense
+from ropespec.reference.rotation_plane import rotation_matrix_2d
 from ropespec.spec.convention import Pairing
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Token",
     "both_sides",
     "conventions_of",
+    "dense",
     "error_of_product",
     "first",
     "forms_of_a_pair",
@@ -128,10 +131,10 @@ def places(case: Case) -> list[Place]:
 
 def sides(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.int64]) -> list[Side]:
     """Return the pairs at `places` before and after the rotation."""
-    theta = frequencies.inv_freq(case.dim, **based(case))
+    theta, gain = literal_frequencies(case), float(case.frequencies.gain)
     parts = [
         pairs_of(part, case.convention)
-        for part in (x.astype(np.float64), found.y, found.exact.allowed)
+        for part in (x.astype(np.float64), found.y / gain, found.exact.allowed / gain)
     ]
     chosen = []
     for at in places(case):
@@ -144,8 +147,10 @@ def sides(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.in
 def token(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.int64]) -> Token:
     """Return one head of one token before and after the rotation, without its tail."""
     at = places(case)[-1][:3]
+    gain = float(case.frequencies.gain)
     x, y, off = (
-        part[at][: case.dim] for part in (x.astype(np.float64), found.y, found.exact.allowed)
+        part[at][: case.dim]
+        for part in (x.astype(np.float64), found.y / gain, found.exact.allowed / gain)
     )
     return Token(x, y, off, int(positions[at[:2]]))
 
@@ -153,6 +158,22 @@ def token(case: Case, x: NDArray[Any], found: Compared, positions: NDArray[np.in
 def conventions_of(case: Case) -> dict[str, Any]:
     """Return the keywords of a function of the reference that takes a layout and a base."""
     return based(case, "interleaved")
+
+
+def dense(case: Case, m: int) -> Float:
+    """Return R_m of the frequencies of a case, scaled ones too, as printed blocks (ROT-3, ROT-5).
+
+    Where they are those of their base the printed matrices make them themselves.
+    """
+    if case.frequencies.scheme is None:
+        made = rotation.rotation_matrix(m, case.dim, **conventions_of(case))
+        return np.asarray(made)
+    turns = m * literal_frequencies(case)
+    R = rotation_dense.dense_from_blocks(np.array([rotation_matrix_2d(turn) for turn in turns]))
+    if case.convention.pairing is Pairing.INTERLEAVED:
+        return R
+    P = rotation_dense.permutation_matrix(case.dim)
+    return np.asarray(P @ R @ P.T)
 
 
 def woven(case: Case, x: Float) -> Float:
@@ -331,7 +352,7 @@ def forms_of_a_score(
                 seen.add(name, got if isinstance(value, complex) else got.real, value, allowed)
         left, right = q.token, k.token
         bound = dot(Bounded(left.y, left.off), Bounded(right.y, right.off))
-        for name, form_of_tokens in whole.items():
+        for name, form_of_tokens in whole.items() if case.frequencies.scheme is None else ():
             value = form_of_tokens(case, left, right)
             seen.add(name, bound.value, value, bound.allowed + STEPS * _size(left, right))
         return seen.finding()

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec import reference
 from ropespec.conformance.case import Case
 from ropespec.conformance.judge.bounds import Bounded, Rules, dot
 from ropespec.conformance.judge.budget import Machine
@@ -17,9 +16,7 @@ from ropespec.conformance.judge.rotation import Rotation, from_pairs
 from ropespec.conformance.subject.layout import positions_for_subject
 from ropespec.conformance.subject.session import Reply
 from ropespec.conformance.trial import Trial
-from ropespec.reference import frequencies
 from ropespec.spec.arguments import FLOAT_DTYPES
-from ropespec.spec.scaling import check_scaling
 
 __all__ = [
     "BASE",
@@ -37,8 +34,6 @@ __all__ = [
     "draw",
     "gradients_claimed",
     "literal_error",
-    "literal_frequencies",
-    "literal_rotation",
     "real_dtype",
     "rotate",
     "rules",
@@ -133,24 +128,6 @@ def conventions(trial: Trial, case: Case, function: str) -> dict[str, Any]:
     """Return the conventions of a case that a function takes; the others stay as claimed."""
     taken = trial.keywords(function)
     return {name: value for name, value in case.keywords.items() if name in taken}
-
-
-def literal_rotation(case: Case, x: NDArray[Any], positions: NDArray[np.int64]) -> Float:
-    """Return x rotated by the literal reference, under the convention of the case."""
-    scheme = case.frequencies.scheme
-    if scheme is None:
-        return np.asarray(reference.apply_rotary(x, positions, **case.keywords))
-    scaling = check_scaling(scheme)
-    return np.asarray(reference.apply_rotary_scaled(x, positions, scaling=scaling, **case.keywords))
-
-
-def literal_frequencies(case: Case) -> Float:
-    """Return the frequencies by the literal reference, scaled where that is claimed."""
-    scheme = case.frequencies.scheme
-    if scheme is None:
-        return np.asarray(frequencies.inv_freq(case.dim, **based(case)))
-    scaling = check_scaling(scheme)
-    return np.asarray(reference.inv_freq_scaled(case.dim, **case.only("base"), scaling=scaling))
 
 
 def literal_error(rotation: Rotation, precision: Precision = LITERAL.precision) -> Float:

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import FEW
+from ropespec.conformance.checks.literally import literal_rotation
 from ropespec.conformance.checks.rotation.contract import a_tail
 from ropespec.conformance.checks.shared import NEAR, STEPS, based, beside
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Finding, compare
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
-from ropespec.reference import rotation, weights
+from ropespec.reference import weights
 
 __all__: list[str] = []
 
@@ -216,14 +217,23 @@ def _scores(trial: Trial, case: Case, model: Model, trained: Sides, moved: Sides
         plain.append(before.reshape(shape[1:]).astype(case.numpy_dtype).astype(np.float64))
     q, k = bounds
     got = dot(Bounded(*(part[:, :, None] for part in q)), Bounded(*(part[:, None] for part in k)))
-    keywords: dict[str, Any] = based(case, "rotary_dim")
-    expected = weights.rotated_scores(
-        plain[0], plain[1], positions[0], interleaved=True, **keywords
-    )
+    expected = _as_trained(case, plain, positions)
     lengths = [np.linalg.norm(part.value, axis=-1) for part in bounds]
     allowed = got.allowed + STEPS * lengths[0][:, :, None] * lengths[1][:, None]
     message = "weights moved to half-split do not score as they did when they were interleaved"
     return compare(got.value, expected, allowed, name="score", message=message).after(found.call)
+
+
+def _as_trained(case: Case, plain: list[Float], positions: NDArray[np.int64]) -> Float:
+    """Return the scores (H, S, S) of interleaved queries and keys, each (S, heads, D)."""
+    if case.frequencies.scheme is None:
+        keywords: dict[str, Any] = based(case, "rotary_dim")
+        q, k = plain
+        return weights.rotated_scores(q, k, positions[0], interleaved=True, **keywords)
+    before = case.stating(interleaved=True)
+    q, k = (literal_rotation(before, part[None], positions)[0] for part in plain)
+    k = np.repeat(k, q.shape[1] // k.shape[1], axis=1)
+    return np.asarray(np.einsum("shd,thd->hst", q, k))
 
 
 _PAIRED = ("F-138", "P-27")
@@ -265,9 +275,7 @@ def cached(trial: Trial, case: Case) -> Finding:
     keywords: dict[str, Any] = case.only("rotary_dim")
     moved = np.ascontiguousarray(weights.keys_to_half(k, **keywords))
     found = beside(trial, case, moved, positions)
-    cache = rotation.apply_rotary(
-        k.astype(np.float64), positions, interleaved=True, **based(case), **keywords
-    )
+    cache = literal_rotation(case.stating(interleaved=True), k.astype(np.float64), positions)
     message = "a rotated key, put in order, is not the key put in order and rotated"
     expected = weights.keys_to_half(np.asarray(cache), **keywords)
     allowed = found.exact.allowed

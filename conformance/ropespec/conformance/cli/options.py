@@ -1,5 +1,6 @@
 """What the commands take: a target, and the options that say what a subject claims."""
 
+import json
 import math
 import os
 import subprocess
@@ -50,12 +51,13 @@ def _option(name: str, told: Claim) -> Callable[[Command], Command]:
     if told.of is bool:
         return click.option(told.option, name, is_flag=True, help=told.help)
     number: Any = int if told.even else click.IntRange(min=1)
-    of: Any = {int: number, tuple: str}.get(told.of, told.of)
+    of: Any = {int: number, tuple: str, list: str}.get(told.of, told.of)
+    listed: Any = _listed(int) if told.of is tuple else _rows if told.of is list else None
     return click.option(
         told.option,
         name,
         type=click.Choice(told.choices) if told.choices else of,
-        callback=_even if told.even else _listed(int) if told.of is tuple else None,
+        callback=_even if told.even else listed,
         multiple=isinstance(told.default, tuple),
         metavar=told.metavar or None,
         help=told.help + _default(told.default),
@@ -82,6 +84,22 @@ def _listed(of: type[int] | type[float]) -> Callable[..., list[float] | None]:
             raise click.BadParameter(f"{must}; got {text!r}", param=parameter) from None
 
     return take
+
+
+def _rows(
+    _: click.Context, parameter: click.Parameter, text: str | None
+) -> list[list[float]] | None:
+    """Take rows of numbers apart, or read them in a file."""
+    if text is None:
+        return None
+    try:
+        if Path(text).suffix != ".json":
+            return [[float(one) for one in row.split(",")] for row in text.split(";")]
+        told = json.loads(Path(text).read_text(encoding="utf-8"))
+        return [[float(one) for one in row] for row in told]
+    except (OSError, ValueError, TypeError) as problem:
+        must = "must be rows of numbers, 0.5,1;0.25,2 or a list of lists in a .json"
+        raise click.BadParameter(f"{must}; got {text!r}: {problem}", param=parameter) from None
 
 
 def _number_of_a_scheme(key: str, word: words.Word) -> Callable[[Command], Command]:

@@ -257,7 +257,7 @@ def _earlier(parting: Parting | None, measured: Sequence[Measured]) -> Parting |
     first = limit
     for one in measured:
         loose, strict = (part.max(axis=(2, 3)) for part in (one.joint, one.strict))
-        shown = np.abs(one.sample.positions)[(loose <= 1.0) & (strict > 1.0)]
+        shown = np.abs(one.sample.places)[(loose <= 1.0) & (strict > 1.0)]
         first = min(first, int(shown.min(initial=none)))
     if first >= limit:
         return parting
@@ -267,7 +267,7 @@ def _earlier(parting: Parting | None, measured: Sequence[Measured]) -> Parting |
 
 def _before(parting: Parting | None, one: Measured) -> float:
     """Return the largest difference over the joint budget where positions do not explain it."""
-    joint, where = one.joint.max(axis=(2, 3), initial=0.0), one.sample.positions
+    joint, where = one.joint.max(axis=(2, 3), initial=0.0), one.sample.places
     if parting is not None:
         joint = joint[where >= 0 if parting.negative else np.abs(where) < parting.position]
     return float(joint.max(initial=0.0))

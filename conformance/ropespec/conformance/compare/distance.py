@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.case import Case
 from ropespec.conformance.compare.inputs import Setting, Terms, make_x
 from ropespec.conformance.compare.result import Band, Drift, Held, Worst
-from ropespec.conformance.compare.sides import Answer, Side
+from ropespec.conformance.compare.sides import Answer, Side, frame_of
 from ropespec.conformance.compare.turn import Change, Exact, channel_list, into_a, into_b
 from ropespec.conformance.judge.precision import (
     PRECISIONS,
@@ -41,7 +41,7 @@ class Sample:
     case : mapping
         The input in words and numbers.
     x, positions : ndarray
-        (B, S, H, D) and (B, S).
+        (B, S, H, D) and (B, S), or (B, S, n) where the n numbers of a token differ.
     answers : tuple of Answer
         Of A and B, in the terms of A.
     frames : tuple of Exact or None
@@ -53,6 +53,13 @@ class Sample:
     positions: NDArray[np.int64]
     answers: tuple[Answer, Answer]
     frames: tuple[Exact | None, Exact | None]
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The position of each token (B, S): of several numbers the one farthest from 0."""
+        numbers = self.positions.reshape(*self.x.shape[:2], -1)
+        farthest = np.abs(numbers).argmax(axis=-1)[..., None]
+        return np.asarray(np.take_along_axis(numbers, farthest, axis=-1)[..., 0])
 
     @property
     def results(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
@@ -119,7 +126,7 @@ class Both:
         x: NDArray[Any],
         positions: NDArray[np.int64],
     ) -> Sample:
-        """Give both sides x (B, S, H, D) and positions (B, S)."""
+        """Give both sides x (B, S, H, D) and positions (B, S), or (B, S, n)."""
         change, (a, b) = self.change, self.sides
         if change is not None and change.offset < 0 and not self.terms.negative:
             positions = positions - change.offset
@@ -127,10 +134,10 @@ class Both:
         ours, theirs = (
             side.turn_under(words) for side, words in zip(self.sides, setting, strict=True)
         )
-        exact = None if ours is None else ours.of(x, positions)
+        exact = frame_of(ours, x, positions)
         if change is None or ours is None or exact is None:
             second = b.answer(x, positions, setting[1])
-            other = None if theirs is None else theirs.of(x, positions)
+            other = frame_of(theirs, x, positions)
             return Sample(case, x, positions, (first, second), (exact, other))
         keywords, rebased = dict(setting[1]), exact
         if change.base is not None and b.takes("base"):
@@ -233,7 +240,7 @@ def worst(measured: Sequence[Measured]) -> Worst | None:
         ulp=max(float(one.ulp.max()) for one in some),
         case=top.sample.case,
         element=f"y[{', '.join(str(int(i)) for i in at)}]",
-        position=int(top.sample.positions[at[0], at[1]]),
+        position=int(top.sample.places[at[0], at[1]]),
         a=float(top.results[0][at]),
         b=float(top.results[1][at]),
     )

@@ -1,7 +1,7 @@
 """What both sides can be given: the terms on which they meet, and arrays drawn from a seed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,8 @@ class Terms:
         Whether positions below zero are taken.
     one_row, shared : bool
         Whether there is one row in the batch, and one vector of positions for all rows.
+    axes : tuple of int
+        Which position number each pair of A is said to follow; empty unless both take several.
     """
 
     settings: tuple[Setting, ...]
@@ -59,6 +61,7 @@ class Terms:
     negative: bool
     one_row: bool
     shared: bool
+    axes: tuple[int, ...] = ()
 
 
 def settle(a: Side, b: Side) -> Terms:
@@ -67,7 +70,7 @@ def settle(a: Side, b: Side) -> Terms:
     Raises
     ------
     TargetUnusable
-        If they share no dtype or no head_dim.
+        If they share no dtype or no head_dim, or tokens have other counts of position numbers.
     """
     ours, theirs = a.profile, b.profile
     dtypes = tuple(name for name in ours.dtypes if name in theirs.dtypes)
@@ -87,7 +90,17 @@ def settle(a: Side, b: Side) -> Terms:
         negative=ours.negative_positions and theirs.negative_positions,
         one_row=one_row,
         shared=one_row or ours.shared_positions or theirs.shared_positions,
+        axes=_numbers(a, b),
     )
+
+
+def _numbers(a: Side, b: Side) -> tuple[int, ...]:
+    """Return what pairs of A follow; nothing where a side has one position, as text has it."""
+    counts = [side.profile.numbers for side in (a, b)]
+    if all(counts) and counts[0] != counts[1]:
+        said = f"A takes {counts[0]}, B {counts[1]}"
+        raise TargetUnusable(f"not the same count of position numbers: {said}")
+    return a.profile.convention.axes if all(counts) else ()
 
 
 def _head_dims(side: Side, other: Side) -> tuple[int, ...]:
@@ -130,7 +143,7 @@ def _free(side: Side, name: str) -> bool:
 
 
 def drawn_cases(terms: Terms, keywords: Keywords, dtype: str, seed: int) -> Iterator[Case]:
-    """Draw cases that both sides take: the same ones for the same seed."""
+    """Draw cases that both sides take: the same ones for the same seed; numbers equal, and not."""
     rng = np.random.default_rng([seed, 3])
     dims = [int(rng.choice(terms.head_dims)) for _ in range(2)] + [usual(terms)]
     limit = terms.max_position
@@ -139,7 +152,7 @@ def drawn_cases(terms: Terms, keywords: Keywords, dtype: str, seed: int) -> Iter
         skipped = kind == "negative" and not terms.negative
         uneven = terms.shared and kind in ("ragged", "shuffled", "spread")
         start = {"near": near, "zero": 0, "middle": middle, "far": limit}[where]
-        yield Case(
+        case = Case(
             batch=1 if terms.one_row else batch,
             seq=seq,
             heads=heads,
@@ -153,6 +166,9 @@ def drawn_cases(terms: Terms, keywords: Keywords, dtype: str, seed: int) -> Iter
             strided=False,
             seed=case_seed,
         )
+        yield case
+        if terms.axes:
+            yield replace(case, convention=replace(case.convention, axes=terms.axes))
 
 
 def make_x(

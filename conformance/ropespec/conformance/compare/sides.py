@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.builtin import BUILTIN, builtin_profile
-from ropespec.conformance.compare.turn import Turn
+from ropespec.conformance.compare.turn import Exact, Turn
 from ropespec.conformance.first_call import require_answer
 from ropespec.conformance.identify import (
     Identification,
@@ -31,7 +31,7 @@ from ropespec.conformance.subject.errors import (
 )
 from ropespec.conformance.subject.session import Session
 
-__all__ = ["Answer", "Keywords", "Side", "open_side", "side_of"]
+__all__ = ["Answer", "Keywords", "Side", "frame_of", "open_side", "side_of"]
 
 Keywords = Mapping[str, Any]
 
@@ -148,7 +148,7 @@ class Side:
     ) -> tuple[NDArray[Any], str]:
         """Return the result as it came, and its dtype as reported."""
         y, dtype = np.zeros_like(x), ""
-        for part in self._parts(*positions.shape):
+        for part in self._parts(*positions.shape[:2]):
             given = np.ascontiguousarray(x[part])
             done = self.session.rotate(given, positions[part], keywords=keywords)
             dtypes = done.reply.dtypes
@@ -165,6 +165,13 @@ class Side:
             return [(slice(None), slice(None))]
         starts = range(0, tokens, most)
         return [(slice(b, b + 1), slice(s, s + most)) for b in range(rows) for s in starts]
+
+
+def frame_of(turn: Turn | None, x: NDArray[Any], positions: NDArray[np.int64]) -> Exact | None:
+    """Return what a side should return; None where it is not known which number pairs follow."""
+    if turn is None or (positions.ndim > 2 and not turn.axes):
+        return None
+    return turn.of(x, positions)
 
 
 @contextmanager

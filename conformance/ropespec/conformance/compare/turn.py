@@ -12,10 +12,11 @@ from ropespec.conformance.identify import Identification, Name, Pairing
 from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.precision import Precision
 from ropespec.conformance.judge.rotation import Rotation
-from ropespec.conformance.scaled import said
+from ropespec.conformance.mistakes.numbers import measured
+from ropespec.conformance.scaled import named
+from ropespec.spec.axes import Told
 from ropespec.spec.convention import Convention, Frequencies
 from ropespec.spec.convention import Pairing as Claimed
-from ropespec.spec.scaling import check_scaling, words
 
 __all__ = [
     "Change",
@@ -90,6 +91,8 @@ class Turn:
         Whether the last components turn, not the first.
     of_head : bool
         Whether the frequencies are those of head_dim, not of rotary_dim.
+    axes : tuple of int
+        Which of several position numbers each pair follows; empty where a token has one.
     """
 
     pairing: Pairing
@@ -100,11 +103,13 @@ class Turn:
     fixed: int | None = None
     last: bool = False
     of_head: bool = False
+    axes: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         parts = [_PAIRS[self.pairing], "clockwise" if self.clockwise else "counter-clockwise"]
-        parts.append(f"base {self.base:g}")
-        parts += [self.scaling] if self.scaling else []
+        mixed = isinstance(self.frequencies.scheme, Told)
+        parts += [f"base {self.base:g}"] * (not mixed) + [self.scaling] * bool(self.scaling)
+        parts += [measured(self.axes)[1]] if self.axes and not mixed else []
         if self.offset:
             parts.append(f"positions {self.offset:+d}")
         end = "last" if self.last else "first"
@@ -122,8 +127,7 @@ class Turn:
     @property
     def scaling(self) -> str:
         """The scheme of the frequencies in words; empty where there is none."""
-        scheme = self.frequencies.scheme
-        return "" if scheme is None else said(words.say(check_scaling(scheme)))
+        return named(self.frequencies.scheme)
 
     @property
     def woven(self) -> bool:
@@ -151,14 +155,15 @@ class Turn:
         return self.inputs(head_dim)
 
     def of(self, x: NDArray[Any], positions: NDArray[np.int64]) -> Exact:
-        """Turn x (B, S, H, D) by positions (B, S), exactly."""
+        """Turn x (B, S, H, D) by positions (B, S), or by several numbers (B, S, n), exactly."""
         dim = x.shape[-1]
         inputs, outputs = self.inputs(dim).ravel(), self.outputs(dim).ravel()
         # Frequencies of the whole head: the pairs that do not turn are empty.
         wide = dim if self.of_head else inputs.size
         pairs = np.zeros((*x.shape[:-1], wide), x.dtype)
         pairs[..., : inputs.size] = x[..., inputs]
-        by = Convention(Claimed.INTERLEAVED, self.frequencies)
+        axes = self.axes if positions.ndim > x.ndim - 2 else ()
+        by = Convention(Claimed.INTERLEAVED, self.frequencies, axes=axes)
         rotation = Rotation.of(pairs, positions + self.offset, by)
         y = x.astype(np.float64)
         length = np.abs(y)
@@ -191,6 +196,7 @@ class Turn:
             fixed=form.by.rotary_dim if form.share is None else None,
             last=end == "last",
             of_head=ladder,
+            axes=form.by.axes,
         )
 
 
@@ -233,7 +239,7 @@ def change_between(a: Turn, b: Turn, head_dim: int, *, b_takes_rotary_dim: bool)
     ours, theirs = a.rotary_dim(head_dim), b.rotary_dim(head_dim)
     if (ours != theirs and not b_takes_rotary_dim) or a.of_head != b.of_head:
         return None
-    if a.frequencies.scheme != b.frequencies.scheme:
+    if a.frequencies.scheme != b.frequencies.scheme or a.axes != b.axes:
         return None
     return Change(
         layout=(a.pairing, a.last) != (b.pairing, b.last),

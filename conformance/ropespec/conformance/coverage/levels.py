@@ -72,7 +72,7 @@ def rotation_table(
         "base": _bases(profile) if "base" in keywords else (float(profile.base),),
         "positions": _patterns(profile),
         "from": _starts(profile),
-        **({"numbers": ("equal", "apart")} if profile.sections else {}),
+        **({"numbers": ("equal", "apart")} if profile.numbers else {}),
         "integers": ("int64", "int32") if profile.max_position < 2**31 else ("int64",),
         "values": _values(profile, values),
         "view of x": views_of_x(profile),

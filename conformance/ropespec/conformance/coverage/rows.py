@@ -122,7 +122,7 @@ def inputs(profile: Profile, case: Case, seed: int = 0) -> tuple[NDArray[Any], N
     positions = case.make_positions()
     if case.positions_view:
         one = same_along(positions_for_subject(positions, profile), case.positions_view)
-        if profile.sections:
+        if profile.numbers:
             one = np.moveaxis(one, 0, -1) if positions.ndim == 3 else one[0]
         positions = np.broadcast_to(one, positions.shape).copy()
     x = case.make_x(positions, seed)

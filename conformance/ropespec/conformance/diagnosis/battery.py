@@ -191,7 +191,7 @@ class Maker:
         claimed = self.profile
         return Given(
             *(typed, positions, layout, float(claimed.base), claimed.rotary_dim),
-            scaling=claimed.scaling,
+            scaling=claimed.scheme,
             axes=claimed.convention.axes if seed % 2 else (),
         )
 

@@ -24,7 +24,6 @@ from ropespec.conformance.mistakes.turning import BACKWARD
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult, Diagnosis, Status
 from ropespec.conformance.subject.session import Session
-from ropespec.spec.scaling import check_scaling
 
 __all__ = ["diagnose"]
 
@@ -185,13 +184,12 @@ def _given_of(case: dict[str, Any], profile: Profile) -> Given | None:
         return None
     if drawn.convention.axes:  # calls of tokens whose numbers differ are made here anyway
         return None
-    scaling = drawn.frequencies.scheme
     return Given(
         x,
         positions,
         **drawn.keywords,
         strided=drawn.strided,
-        scaling=None if scaling is None else check_scaling(scaling),
+        scaling=drawn.frequencies.scheme,
         strided_positions=drawn.positions_view,
     )
 

@@ -24,6 +24,7 @@ from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import DYNAMIC
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
+from ropespec.conformance.mistakes.numbers import of_blocks, of_exponents, of_rates
 from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import beside_another, roundings
 from ropespec.conformance.mistakes.scaled import of_schemes
@@ -91,7 +92,10 @@ class Search:
         yield from TURNS
         claimed = self.asker.session.profile
         yield from fitted_numbers(claimed, order, self.right)
-        yield from of_schemes(claimed.scaling, claimed.base)
+        yield from of_exponents(claimed.sections, claimed.scheme)
+        yield from of_rates(claimed.scheme)
+        yield from of_blocks(claimed.sections)
+        yield from of_schemes(None if claimed.axial else claimed.scaling, claimed.base)
         yield from LADDERS
         yield from (fitted_base(base) for base in BASES if base != order[0].given.base)
         yield from (combined(((word, 1.0),), 0.0) for word in SOURCES if word != "own")

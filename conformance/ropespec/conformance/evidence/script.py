@@ -25,6 +25,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.layout import positions_for_subject, to_subject
+from ropespec.spec.axes import Told
 from ropespec.spec.convention import Convention, Pairing
 
 __all__ = [
@@ -369,10 +370,10 @@ def _positions(setting: Setting, asked: Asked, name: str) -> Argument:
     if setting.profile.shared_positions or setting.profile.axes == "shd":
         # No row is left of an empty batch; any positions of the right number will do.
         name = f"{name}[0]" if len(positions) else f"np.arange({positions.shape[1]})"
-    strided, sections = asked.strided_positions, setting.profile.sections
-    if not sections:
+    strided, count = asked.strided_positions, setting.profile.numbers
+    if not count:
         return argument(name, positions, setting.profile, strided=strided)
-    equal = f"np.stack([{name}] * {len(sections)})"
+    equal = f"np.stack([{name}] * {count})"
     made = f"np.moveaxis({name}, -1, 0)" if positions.ndim == 3 else equal
     sent = positions_for_subject(positions, setting.profile)
     more, word = argument(rows, sent, setting.profile, strided=strided)
@@ -397,15 +398,19 @@ def _formula(setting: Setting, asked: Asked, names: tuple[str, str] = ("x", "pos
         pair = f"np.s_[..., :{dim // 2}], np.s_[..., {dim // 2}:{dim}]"
     place = names[1] if names[1].isidentifier() else f"({names[1]})"
     of, made, cos, sin = by.frequencies, list[str](), "np.cos(angle)", "np.sin(angle)"
+    angle = f"{place}[..., None, {list(by.axes) or None}] * theta"
     theta = f"{base} ** (-np.arange(0, {dim}, 2) / {width})"
     if of.scheme is not None:
         theta = f"np.array({oracle.frequencies(dim, of).tolist()})  # {of.scheme.name}"
+        if by.axes and isinstance(of.scheme, Told):
+            theta = f"np.array({[list(row) for row in of.scheme.frequencies]})  # by number"
+            angle = f"{place}[..., None, :] @ theta"
         if of.gain != 1:
             made = [f"cos, sin = {float(of.gain)!r} * {cos}, {float(of.gain)!r} * {sin}"]
             cos, sin = "cos", "sin"
     return [
         f"theta = {theta}",
-        f"angle = {place}[..., None, {list(by.axes) or None}] * theta",
+        f"angle = {angle}",
         f"first, second = {pair}",
         f"expected = {names[0]}.astype(np.float64)",
         "a, b = expected[first].copy(), expected[second].copy()",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ropespec.conformance.identify.facts import Identification, Name
+from ropespec.conformance.mistakes.numbers import sectioned
 from ropespec.conformance.profile import Profile
 
 __all__ = ["convention", "oriented"]
@@ -32,7 +33,7 @@ def convention(
     if by is not None:
         values["base"] = by.frequencies.base
         if found.confirmed:
-            values["scaling"] = by.frequencies.scheme
+            values |= _numbered(found)
         if by.rotary_dim is not None:
             values |= {"rotary_dim": by.rotary_dim, "head_dims": found.value(Name.HEAD_DIM)[:1]}
     values |= _manner(found)
@@ -41,6 +42,20 @@ def convention(
     return replace(
         profile, **{name: value for name, value in values.items() if name not in claimed}
     )
+
+
+def _numbered(found: Identification) -> dict[str, Any]:
+    """Return the claims of the scheme, and of what pairs follow."""
+    form = found.found
+    assert form is not None
+    values: dict[str, Any] = {"scaling": form.scheme}
+    if form.rates is not None:
+        return {"frequencies": form.rates}
+    claimed = sectioned(form.by.axes) if form.by.axes else None
+    if claimed is None:
+        return values
+    in_turn = {"sections_in_turn": claimed.in_turn}
+    return {"sections": claimed.sections, "axial": form.axial, **in_turn, **values}
 
 
 def oriented(found: Identification, profile: Profile) -> Profile:

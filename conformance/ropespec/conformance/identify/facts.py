@@ -8,6 +8,8 @@ from typing import Any
 from ropespec.conformance.frameworks import DEFAULT
 from ropespec.conformance.identify.found import Explained, Found
 from ropespec.conformance.identify.ranges import limit_of
+from ropespec.conformance.mistakes.numbers import sectioned
+from ropespec.conformance.profile import CLAIMS
 from ropespec.conformance.scaled import arguments
 from ropespec.spec.scaling import LongRope, words
 
@@ -30,6 +32,8 @@ class Name(StrEnum):
     ROTATED_END = "rotated end"  # all, first, last, middle
     TAIL = "tail"  # none, kept, zeroed
     ROTARY_RULE = "rotary_dim rule"  # all, fixed, share: how rotary_dim follows head_dim
+    NUMBERS = "position numbers"  # which of several each pair follows
+    EXPONENT = "exponent"  # axial: the frequencies begin anew with each section; given: mixed
     BASE = "base"
     SCHEME = "scheme"  # unscaled, or the scheme with its numbers
     BESIDE = "beside"  # what no claim says of it
@@ -192,13 +196,25 @@ class Identification:
             return []
         by, dim = self.found.by, self.value(Name.HEAD_DIM)
         base, scheme = by.frequencies.base, self.found.scheme
-        said = [f"--base {base:.10g}"] if base != 10000.0 else []
+        said = self._numbers(self.found)
+        said += [f"--base {base:.10g}"] if base != 10000.0 else []
         said += arguments(None if scheme is None else words.say(scheme))
         said += [f"--rotary-dim {by.rotary_dim}"] if by.rotary_dim is not None else []
         alone = dim is not None and len(dim) == 1
         if dim is not None and (alone or by.rotary_dim is not None or isinstance(scheme, LongRope)):
             said.append(f"--head-dim {dim[0]}")
         return said
+
+    @staticmethod
+    def _numbers(found: Found) -> list[str]:
+        if found.rates is not None:
+            return CLAIMS["frequencies"].arguments(found.rates)
+        claimed = sectioned(found.by.axes) if found.by.axes else None
+        if claimed is None:
+            return []
+        said = [f"--sections {','.join(map(str, claimed.sections))}"]
+        said += ["--sections-in-turn"] * claimed.in_turn
+        return said + ["--axial"] * found.axial
 
     def _limits(self) -> list[str]:
         limit, said = limit_of(self.value(Name.LARGEST)), list[str]()

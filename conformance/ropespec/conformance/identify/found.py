@@ -1,6 +1,6 @@
 """The convention that was found, as something that runs, and what it explains of fresh calls."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.confirm import fresh_calls
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.identify.angles import Rung
-from ropespec.conformance.identify.ladders import choices, ladders, searched
+from ropespec.conformance.identify.ladders import choices, is_near, ladders, searched
 from ropespec.conformance.identify.numbers import rounder
 from ropespec.conformance.identify.operator import Channels
 from ropespec.conformance.mistakes.chain import RIGHT, Chain, claimed_pairs
@@ -22,6 +22,7 @@ from ropespec.conformance.mistakes.place import combined
 from ropespec.conformance.mistakes.product import PRODUCTS
 from ropespec.conformance.mistakes.table import gained
 from ropespec.conformance.profile import Profile
+from ropespec.spec.axes import Anew, Told
 from ropespec.spec.convention import Convention, Frequencies, Pairing
 from ropespec.spec.scaling import LongRope, Scaling, Yarn, check_scaling, has_frequencies
 
@@ -87,9 +88,21 @@ class Found:
 
     @property
     def scheme(self) -> Scaling | None:
-        """How frequencies are scaled."""
+        """How frequencies are scaled; where they begin anew, those of each section."""
         scheme = self.by.frequencies.scheme
-        return None if scheme is None else check_scaling(scheme)
+        scheme = scheme.scheme if isinstance(scheme, Anew) else scheme
+        return None if scheme is None or isinstance(scheme, Told) else check_scaling(scheme)
+
+    @property
+    def rates(self) -> tuple[tuple[float, ...], ...] | None:
+        """At which rates pairs follow several numbers at once; None where they do not."""
+        scheme = self.by.frequencies.scheme
+        return scheme.frequencies if isinstance(scheme, Told) else None
+
+    @property
+    def axial(self) -> bool:
+        """Whether the frequencies begin anew with each section."""
+        return isinstance(self.by.frequencies.scheme, Anew)
 
     @property
     def chain(self) -> Chain:
@@ -107,7 +120,8 @@ class Found:
             interleaved=by.pairing is Pairing.INTERLEAVED,
             base=by.frequencies.base,
             rotary_dim=dim,
-            scaling=self.scheme,
+            scaling=by.frequencies.scheme,
+            axes=by.axes if given.axes else (),
         )
 
     def profile(self, claimed: Profile) -> Profile:
@@ -159,7 +173,11 @@ def _pairs(chain: Chain, read: Channels) -> bool:
 
 
 def proposals(
-    pairings: Sequence[Found], rungs: Sequence[Rung], claimed: Profile, whole: Sequence[Channels]
+    pairings: Sequence[Found],
+    rungs: Sequence[Rung],
+    claimed: Profile,
+    whole: Sequence[Channels],
+    likely: Iterable[Frequencies] = (),
 ) -> Iterator[Found]:
     """Return conventions that have what was measured, likely ones first.
 
@@ -173,12 +191,17 @@ def proposals(
         The claims; its base and its scheme are tried first.
     whole : sequence of Channels
         What turns there, for what rotates a part of a head by frequencies of all of it.
+    likely : iterable of Frequencies
+        What else was found to be the ones measured.
     """
-    own = Frequencies(claimed.base, claimed.scaling)
+    own = Frequencies(claimed.base, claimed.scheme)
     turned = _turned(rungs[0])
+    if isinstance(own.scheme, Told) and all(is_near(own, rung) for rung in rungs):
+        yield from (replace(one, by=replace(one.by, frequencies=own)) for one in pairings)
     for form in pairings:
         if form.is_plain:
             yield from _scaled(form, ladders(rungs, own), rungs, turned)
+            yield from _scaled(form, iter(likely), rungs, turned)
     yield from _of_whole(rungs, own, whole, turned)
     for form in pairings:
         if form.is_plain:

@@ -14,14 +14,17 @@ from ropespec.conformance.identify.calling import Calling, find_calling
 from ropespec.conformance.identify.classes import precision_classes
 from ropespec.conformance.identify.contract import contract
 from ropespec.conformance.identify.facts import Fact, Identification, Name, Pairing
+from ropespec.conformance.identify.followed import anew, numbered, read_numbers
 from ropespec.conformance.identify.found import Explained, Found, confirmed, forms, proposals
 from ropespec.conformance.identify.operator import MODES, Channels, read_channels
 from ropespec.conformance.identify.probe import Probe
 from ropespec.conformance.identify.ranges import largest, limit_of, negative
-from ropespec.conformance.identify.sentences import sentence
+from ropespec.conformance.identify.sentences import SEVERAL, sentence
+from ropespec.conformance.mistakes.numbers import measured
 from ropespec.conformance.profile import Profile, as_options
 from ropespec.conformance.scaled import said
 from ropespec.conformance.subject.session import Session
+from ropespec.spec.convention import Frequencies
 from ropespec.spec.convention import Pairing as Claimed
 from ropespec.spec.scaling import Proportional, words
 
@@ -73,18 +76,21 @@ def identify(session: Session, *, try_axes: bool = False) -> Identification:
         notes.calls,
         time.perf_counter() - began,
         session.profile.array,
-        _stated(session.profile),
+        _stated(session.profile, notes.found),
         notes.found,
         notes.explained,
     )
 
 
 _FOUND = ("array", "axes", "shared_positions", "base", "scaling", "rotary_dim", "head_dims")
+_NUMBERED = ("sections", "sections_in_turn", "axial", "frequencies")
 
 
-def _stated(profile: Profile) -> str:
+def _stated(profile: Profile, found: Found | None) -> str:
     """Return the options for what is claimed and not found out."""
-    claims = {name: value for name, value in profile.as_dict().items() if name not in _FOUND}
+    numbers = _NUMBERED if found is not None and found.by.axes else ()
+    names = {*_FOUND, *numbers}
+    claims = {name: value for name, value in profile.as_dict().items() if name not in names}
     return " ".join(as_options(claims, Profile(layouts=(False,)).as_dict()))
 
 
@@ -131,7 +137,27 @@ def _structure(calling: Calling, notes: _Notes) -> None:
     notes.tell(Name.ROTATION, bool(rungs))
     if rungs:
         _note_rungs(rungs, notes)
-        _try(probe, proposals(pairings, rungs, probe.profile, read), notes)
+        pairings, likely = _numbered(probe, read[0], rungs, pairings, notes)
+        _try(probe, proposals(pairings, rungs, probe.profile, read, likely), notes)
+
+
+def _numbered(
+    probe: Probe,
+    channels: Channels,
+    rungs: Sequence[Rung],
+    pairings: list[Found],
+    notes: _Notes,
+) -> tuple[list[Found], list[Frequencies]]:
+    """Read which numbers pairs follow; return the pairings with it, and frequencies of its own."""
+    found, claimed = read_numbers(probe, channels, MODES[0]), probe.profile.convention
+    if found is None:
+        return pairings, []
+    followed = found.followed
+    notes.tell(Name.NUMBERS, SEVERAL if followed is None else measured(followed)[1])
+    if followed is None:
+        return [replace(one, by=replace(one.by, axes=claimed.axes)) for one in pairings], []
+    own = [numbered(one, followed, claimed.axes) for one in pairings]
+    return own, list(anew(rungs, followed, claimed.frequencies))
 
 
 def _read(probe: Probe, dims: Sequence[int]) -> tuple[list[Channels], list[Rung]]:
@@ -212,7 +238,7 @@ def _try(probe: Probe, tried: Iterator[Found], notes: _Notes) -> None:
     found, explained = confirmed(itertools.chain([first], tried), probe.asker, profile)
     notes.found, notes.explained = found, explained
     if found is not None and not found.beside:
-        classes = precision_classes(probe, found.by, dim, profile.max_position)
+        classes = precision_classes(probe, found.by.text, dim, profile.max_position)
         notes.tell(Name.PRECISION, classes or None)
     if found is not None and explained is not None:
         _note_found(found, explained, notes)
@@ -222,8 +248,13 @@ def _note_found(found: Found, explained: Explained, notes: _Notes) -> None:
     scheme = found.scheme
     notes.tell(Name.CONFIRMED, str(explained))
     notes.tell(Name.PAIRING, _pairing(found))
-    notes.tell(Name.BASE, found.by.frequencies.base)
-    notes.tell(Name.SCHEME, "unscaled" if scheme is None else said(words.say(scheme)))
+    if found.rates is None:
+        notes.tell(Name.BASE, found.by.frequencies.base)
+        notes.tell(Name.SCHEME, "unscaled" if scheme is None else said(words.say(scheme)))
+    else:
+        notes.tell(Name.EXPONENT, "given")
+    if found.axial:
+        notes.tell(Name.EXPONENT, "axial")
     if isinstance(scheme, Proportional):
         notes.tell(Name.ROTARY_RULE, "still")
     if found.beside and explained.is_whole:

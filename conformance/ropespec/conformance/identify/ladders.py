@@ -18,9 +18,17 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_scale
 from ropespec.conformance.mistakes.given import Given
 from ropespec.spec.convention import Frequencies
-from ropespec.spec.scaling import Linear, LongRope, NtkAware, Proportional, has_frequencies
+from ropespec.spec.errors import ArgumentError
+from ropespec.spec.scaling import (
+    Linear,
+    LongRope,
+    NtkAware,
+    Proportional,
+    Scaling,
+    has_frequencies,
+)
 
-__all__ = ["choices", "ladders", "searched"]
+__all__ = ["choices", "is_near", "ladders", "searched"]
 
 KNOWN = (10000.0, 500000.0, 1e6, 150000.0, 5e6, 1e7, 100000.0, 1000.0, 100.0, 160000.0)
 """Bases that models have."""
@@ -33,10 +41,18 @@ _SHORT = 5  # digits
 @lru_cache(maxsize=512)
 def _theta(of: Frequencies, dim: int) -> Float | None:
     """Return the frequencies in float64; None if a scheme has none for so many components."""
-    if of.scheme is not None and not has_frequencies(of.scheme, dim):  # type: ignore[arg-type]  # of the specification
+    if isinstance(of.scheme, Scaling) and not has_frequencies(of.scheme, dim):
         return None
     with localcontext(prec=24):
-        return np.array([float(one) for one in of.theta(dim)])
+        try:
+            return np.array([float(one) for one in of.theta(dim)])
+        except ArgumentError:  # of sections of other pairs
+            return None
+
+
+def is_near(of: Frequencies, rung: Rung) -> bool:
+    """Whether frequencies are those measured."""
+    return _near(_theta(of, rung.rotary_dim), rung)
 
 
 def _near(expected: Float | None, rung: Rung, *, coarse: bool = False) -> bool:
@@ -50,7 +66,8 @@ def _near(expected: Float | None, rung: Rung, *, coarse: bool = False) -> bool:
     first, size = expected[:count], np.abs(expected[:count])
     lost = 8 + 4 * np.abs(np.log(np.maximum(size, 1e-30))) + 5 * np.arange(count)
     room = (_COARSE if coarse else lost * _U) * size + 2e-9 + (3e-8 if coarse else 0.0)
-    measured = -rung.speed if rung.clockwise else rung.speed
+    # Frequencies that are given may have either sign.
+    measured = -rung.speed if rung.clockwise and (first >= 0).all() else rung.speed
     return bool((np.abs(wrapped(first - measured)) <= room).all())
 
 

@@ -65,6 +65,8 @@ class Probe:
         Arguments that a call has changed.
     aliased : bool
         Whether a result shared memory with an argument.
+    only : int or None
+        Which of several position numbers counts, while the others are 0; None for equal ones.
     asker : Asker
         Makes the calls.
     """
@@ -74,6 +76,7 @@ class Probe:
     dtype: str = "float32"
     written: set[str] = field(default_factory=set)
     aliased: bool = False
+    only: int | None = None
     asker: Asker = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,7 +107,9 @@ class Probe:
             x.astype(numpy_dtype(dtype or self.dtype)),
             np.asarray(positions, dtype=np.int64),
             *(claimed.layouts[0], float(claimed.base), claimed.rotary_dim),
-            scaling=claimed.scaling,
+            scaling=claimed.scheme,
+            axes=() if self.only is None else claimed.convention.axes,
+            only=self.only,
         )
         return replace(made, **changes)
 

@@ -5,7 +5,10 @@ from typing import Any
 
 from ropespec.conformance.identify.facts import Name, Pairing
 
-__all__ = ["sentence"]
+__all__ = ["SEVERAL", "sentence"]
+
+SEVERAL = "several at once"
+"""What pairs follow where one follows more than one number."""
 
 _PAIRINGS = {
     Pairing.INTERLEAVED: "Components 2i and 2i+1 are rotated together.",
@@ -44,6 +47,11 @@ _WORDS: Mapping[Name, Mapping[Any, str]] = {
         "share": "At another head_dim the same share of the components is rotated.",
         "still": "The pairs behind them stand still, and count for the frequencies.",
         "alone": "Whether as many are rotated at another head_dim was not seen.",
+    },
+    Name.NUMBERS: {SEVERAL: "Some pair follows several position numbers at once."},
+    Name.EXPONENT: {
+        "axial": "The frequencies of each section begin at its first pair.",
+        "given": "Each pair follows them at the rates that are given.",
     },
     Name.SCHEME: {"unscaled": "The frequencies are not scaled."},
     Name.REACH: {"own token": "A component of x shows in its own token and head alone."},
@@ -155,6 +163,7 @@ _SENTENCES: Mapping[Name, Callable[[Any], str]] = {
     Name.DIRECTION: lambda v: f"A pair is rotated {v} as the position grows.",
     Name.ROTARY_DIM: lambda v: f"{v} components are rotated.",
     Name.BASE: lambda v: f"The base of the frequencies is {v:.10g}.",
+    Name.NUMBERS: lambda v: f"Of the numbers of a token, {v}.",
     Name.SCHEME: lambda v: f"The frequencies are scaled: {v.removeprefix('scaling ')}.",
     Name.BESIDE: lambda v: f"Beside what can be claimed, {'; '.join(v)}.",
     Name.FREQUENCIES: lambda v: f"They go from {max(v):.4g} to {min(v):.4g} radians per position.",

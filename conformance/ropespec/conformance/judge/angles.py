@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge import oracle
+from ropespec.spec.axes import Told
 from ropespec.spec.convention import Convention, Frequencies
 
-__all__ = ["cos_sin", "followed", "rotating"]
+__all__ = ["cos_sin", "reached", "rotating", "speeds"]
 
 _MOST = 2**16  # angles that are kept; no drawn case has more
 
@@ -30,6 +31,9 @@ def rotating(positions: NDArray[np.integer[Any]], dim: int, by: Convention) -> P
     Positions are of shape (...), or (..., n) where pairs follow n numbers; the result is of shape
     (..., dim/2).
     """
+    if by.axes and isinstance(by.frequencies.scheme, Told):
+        cos, sin = _mixed(positions, dim, by.frequencies.scheme)
+        return cos, -sin if by.clockwise else sin
     cos, sin = cos_sin(positions, dim, by.frequencies)
     if by.axes:
         cos, sin = (part[..., list(by.axes), np.arange(dim // 2)] for part in (cos, sin))
@@ -39,9 +43,35 @@ def rotating(positions: NDArray[np.integer[Any]], dim: int, by: Convention) -> P
     return cos, -sin if by.clockwise else sin
 
 
-def followed(positions: NDArray[np.int64], by: Convention) -> NDArray[np.int64]:
-    """Return the position of each pair: of shape (..., dim/2), or (..., 1) where all have one."""
-    return positions[..., list(by.axes)] if by.axes else positions[..., None]
+def _mixed(positions: NDArray[np.integer[Any]], dim: int, of: Told) -> Pair:
+    """Return cos and sin of a sum of angles, as the product of what each number turns by."""
+    turn = np.ones((*positions.shape[:-1], dim // 2), dtype=complex)
+    for number, one in enumerate(of.each):
+        cos, sin = cos_sin(positions[..., number], dim, Frequencies(scheme=one))
+        turn = turn * (cos + 1j * sin)
+    return turn.real, turn.imag
+
+
+def reached(positions: NDArray[np.integer[Any]], by: Convention) -> NDArray[np.float64]:
+    """Return what `speeds` are multiplied by to bound the angles: (..., dim/2), or (..., 1).
+
+    It is the position that a pair follows; where it follows several, their mean by speed.
+    """
+    size, scheme = np.abs(positions.astype(np.float64)), by.frequencies.scheme
+    if not by.axes:
+        return size[..., None]
+    if not isinstance(scheme, Told):
+        return size[..., list(by.axes)]
+    rows = np.abs(np.array(scheme.frequencies))
+    whole = rows.sum(axis=0)
+    return np.asarray((size @ rows) / np.where(whole > 0.0, whole, 1.0))
+
+
+def speeds(dim: int, of: Frequencies) -> NDArray[np.float64]:
+    """Return the frequencies, or the sums of their sizes where a pair follows several numbers."""
+    if isinstance(of.scheme, Told):
+        return np.asarray(np.abs(np.array(of.scheme.frequencies)).sum(axis=0))
+    return oracle.frequencies(dim, of)
 
 
 @functools.lru_cache(maxsize=128)

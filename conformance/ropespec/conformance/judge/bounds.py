@@ -188,7 +188,7 @@ def score(
     width = q.shape[-1]
     dim, gain = by.dim(width), float(by.frequencies.gain)
     cos, sin = angles.rotating(offset, dim, by)
-    off = _off(angles.followed(offset, by), dim, by.frequencies, rules)
+    off = _off(angles.reached(offset, by), dim, by.frequencies, rules)
     q1, q2 = (gain * part for part in pairs_of(q.astype(np.float64), by))
     k1, k2 = pairs_of(k.astype(np.float64), by)
     inner, cross = q1 * k1 + q2 * k2, q2 * k1 - q1 * k2
@@ -238,7 +238,7 @@ def project_rotated(
     exact = replace(Rotation.of(plain.value, positions, by), dtype=rules.dtype)
     first, second = pairs_of(plain.allowed, by)
     length = gain * np.hypot(first, second)
-    off = _off(angles.followed(positions, by), dim, by.frequencies, rules)[..., None, :]
+    off = _off(angles.reached(positions, by), dim, by.frequencies, rules)[..., None, :]
     relative, absolute = rules.scaled_error(gain)
     again = np.minimum(off, 2.0) + relative + 2 * absolute + gamma(4 * rules.step_unit) + rules.unit
     carried = length * (1 + again)
@@ -300,12 +300,12 @@ def decay(offsets: NDArray[np.int64], dim: int, of: Frequencies, rules: Rules) -
     return stored(Bounded(value, mean + gamma((count + 1) * unit) * (value + mean)), rules)
 
 
-def _off(positions: NDArray[np.int64], dim: int, of: Frequencies, rules: Rules) -> Float:
+def _off(positions: NDArray[np.number[Any]], dim: int, of: Frequencies, rules: Rules) -> Float:
     """Bound the error of the angles m theta_i, in radians; positions broadcast to (..., dim/2)."""
     return angle_error(
         rules.precision.angle,
         np.abs(positions.astype(np.float64)),
-        oracle.frequencies(dim, of),
+        angles.speeds(dim, of),
         arithmetic=arithmetic_dtype(rules.dtype),
         machine=rules.machine,
         of=of,

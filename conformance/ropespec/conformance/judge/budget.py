@@ -31,6 +31,7 @@ from ropespec.conformance.judge.precision import (
     arithmetic_dtype,
 )
 from ropespec.conformance.judge.scaled import roundings
+from ropespec.spec.axes import Told
 from ropespec.spec.convention import Frequencies
 
 __all__ = [
@@ -238,6 +239,8 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
         rounded = rounded + unit * products
     # The judge's own roundings: products and sum in float64, cos and sin of the oracle.
     rounded = rounded + (ORACLE_ERROR * size + 2 * _U64 * (direct + own))
+    if isinstance(pairs.of.scheme, Told):  # of several numbers: a product for each
+        rounded = rounded + 4 * len(pairs.of.scheme.frequencies) * _U64 * size
     if pairs.gain != 1.0:  # which was rounded too, and so were its products
         rounded = rounded + (pairs.gain * ORACLE_ERROR * size + 2 * _U64 * direct)
     store = np.zeros_like(own)

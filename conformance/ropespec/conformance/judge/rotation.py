@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.judge import angles, oracle
+from ropespec.conformance.judge import angles
 from ropespec.conformance.judge.budget import Budget, Machine, Pairs, budget
 from ropespec.conformance.judge.precision import Precision
 from ropespec.spec.convention import Convention, Pairing
@@ -72,8 +72,8 @@ class Rotation:
         x1, x2 = pairs_of(exact, by)
         with np.errstate(invalid="ignore"):
             y1, y2 = x1 * cos - x2 * sin, x1 * sin + x2 * cos
-        magnitude = np.abs(angles.followed(positions, by).astype(np.float64))[..., None, :]
-        theta, gain = oracle.frequencies(dim, frequencies), float(frequencies.gain)
+        magnitude = angles.reached(positions, by)[..., None, :]
+        theta, gain = angles.speeds(dim, frequencies), float(frequencies.gain)
         pairs = Pairs(x1, x2, cos, sin, magnitude, theta, gain, gain, frequencies)
         tail = rest_of(exact, by)
         return cls(from_pairs(y1, y2, tail, by), pairs, tail, by, x.dtype.name)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge import oracle
+from ropespec.spec.axes import Anew, Told
 from ropespec.spec.convention import Frequencies
 from ropespec.spec.scaling import (
     DynamicNtk,
@@ -62,18 +63,18 @@ def roundings(dim: int, of: Frequencies, power: float) -> Float:
     match scheme:
         case None:
             return np.zeros(dim // 2)
+        case Anew():
+            return _anew(scheme, of.base, power)
+        case Told(frequencies):
+            return np.full(dim // 2, 2.0 + len(frequencies))  # a product and a sum for each
         case NtkAware(factor):
             return _stretched(dim, factor, 1.0, power)
         case PaperDynamicNtk(original, length):
             return _stretched(dim, max(length / original, 1.0), 1.0, power)
         case DynamicNtk(factor, original, length):
-            grown = factor * max(length / original, 1.0)
-            ratio = grown - (factor - 1)
-            return _stretched(dim, ratio, 1 + (3 * grown + 2 * (factor - 1)) / ratio, power)
+            return _dynamic(dim, factor, max(length / original, 1.0), power)
         case LongRope():
-            # Counted from omega, which may be faster than theta, and so have a smaller exponent.
-            faster = np.log(np.maximum(oracle.frequencies(dim, of) / theta, 1.0))
-            return np.asarray(3 + 3 * faster)
+            return _divided(theta, oracle.frequencies(dim, of))
         case Yarn():
             share, off = _by_index(dim, of.base, scheme)
         case Llama3(_, low, high, length) | NtkByParts(_, length, low, high):
@@ -81,6 +82,22 @@ def roundings(dim: int, of: Frequencies, power: float) -> Float:
         case _:
             return np.full(dim // 2, 2.0)
     return _blended(scheme.factor, share, off)
+
+
+def _anew(scheme: Anew, base: float, power: float) -> Float:
+    of = Frequencies(base, scheme.scheme)
+    return np.concatenate([roundings(2 * pairs, of, power) for pairs in scheme.sections if pairs])
+
+
+def _divided(theta: Float, omega: Float) -> Float:
+    """Count from omega, which may be faster than theta, and so have a smaller exponent."""
+    return np.asarray(3 + 3 * np.log(np.maximum(omega / theta, 1.0)))
+
+
+def _dynamic(dim: int, factor: float, longer: float, power: float) -> Float:
+    grown = factor * longer
+    ratio = grown - (factor - 1)
+    return _stretched(dim, ratio, 1 + (3 * grown + 2 * (factor - 1)) / ratio, power)
 
 
 def _stretched(dim: int, ratio: float, off: float, power: float) -> Float:

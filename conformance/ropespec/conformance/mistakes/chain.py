@@ -13,6 +13,7 @@ import numpy as np
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.spec.axes import Told
 from ropespec.spec.convention import Frequencies
 
 __all__ = ["RIGHT", "Chain", "Frequency", "Made", "Pairs", "Place", "allowed", "run"]
@@ -38,7 +39,12 @@ Store = Callable[[Given, Array], Array]
 
 
 def own_position(given: Given) -> Array:
-    """Return the position of each token, (B, S, 1, 1), or of each pair, (B, S, 1, n)."""
+    """Return the position of each token, (B, S, 1, 1), or of each pair, (B, S, 1, n).
+
+    A pair that follows several numbers has their mean, by the rates at which it follows them.
+    """
+    if given.axes and (rows := _rates(given)) is not None:
+        return np.asarray(given.numbers[..., None, :] @ (rows / _sizes(rows)))
     if given.axes:
         return np.asarray(given.numbers[..., None, list(given.axes)], dtype=np.float64)
     return np.asarray(given.positions[..., None, None], dtype=np.float64)
@@ -47,9 +53,31 @@ def own_position(given: Given) -> Array:
 def ladder(given: Given) -> Array:
     """Return base^(-2i/r), or what the scheme that is claimed makes of it."""
     r = given.turning
+    if given.axes and (rows := _rates(given)) is not None:
+        return _sizes(rows)
     if given.scaling is not None:
         return oracle.frequencies(r, Frequencies(given.base, given.scaling))
     return np.asarray(given.base ** (-np.arange(0, r, 2) / r))
+
+
+def _rates(given: Given) -> Array | None:
+    """Return at which rates pairs follow several numbers, (n, pairs); None where one each."""
+    return np.array(given.scaling.frequencies) if isinstance(given.scaling, Told) else None
+
+
+def _sizes(rows: Array) -> Array:
+    """Return how fast pairs turn at most; 1 for what stands still."""
+    most = np.abs(rows).sum(axis=0)
+    return np.asarray(np.where(most > 0, most, 1.0))
+
+
+def _farthest(given: Given, place: Array, theta: Array) -> tuple[Array, Array]:
+    """Return what an angle is off by: of several numbers, which may cancel, the sum of all."""
+    rows = _rates(given)
+    if rows is None:
+        return place, theta
+    most = np.abs(given.numbers.reshape(*given.positions.shape, -1)).max(axis=-1)
+    return most[..., None, None], np.maximum(np.abs(theta), _sizes(rows))
 
 
 def product_of(given: Given, place: Array, theta: Array) -> Array:
@@ -176,7 +204,7 @@ def run(chain: Chain, given: Given) -> Made:
         y[..., to_first], y[..., to_second] = u, v
         y = chain.store(taken, y.reshape(given.x.shape))
         work = "float32" if chain.coarse else _working(given.dtype)
-        bound = _error(chain, work, place, theta, np.hypot(cos, sin))
+        bound = _error(chain, work, *_farthest(taken, place, theta), np.hypot(cos, sin))
         room = np.abs(x) * _UNIT[work] * 2
         for to in (to_first, to_second):
             room[..., to] = np.broadcast_to(bound, u.shape) * np.hypot(a, b)

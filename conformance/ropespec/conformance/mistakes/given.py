@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.spec.scaling import Scaling
+from ropespec.spec.convention import Scheme
 
 __all__ = ["Array", "Given"]
 
@@ -37,10 +37,12 @@ class Given:
         How many components are to rotate; None for all.
     strided, strided_positions : bool or str
         Whether x or positions are views with gaps.
-    scaling : Scaling or None
+    scaling : Scheme or None
         How frequencies are to be scaled.
     axes : tuple of int
         Which of several numbers of a token each pair is to follow; empty where they are equal.
+    only : int or None
+        Which of these numbers is the position, where the others are 0; None for the usual ones.
     past : tuple of Given
         The calls before it to the same instance, the first one first.
     """
@@ -52,8 +54,9 @@ class Given:
     rotary_dim: int | None = None
     strided: bool | str = False
     strided_positions: bool | str = False
-    scaling: Scaling | None = None
+    scaling: Scheme | None = None
     axes: tuple[int, ...] = ()
+    only: int | None = None
     past: "tuple[Given, ...]" = ()
 
     @property
@@ -71,10 +74,13 @@ class Given:
     def numbers(self) -> Array:
         """Positions as they are asked for: (B, S), or (B, S, n) where they are not equal.
 
-        The first is the position, and the others count from elsewhere.
+        The first is the position, and the others count from elsewhere, or one alone counts.
         """
         if not self.axes:
             return self.positions
+        if self.only is not None:
+            one = np.eye(max(self.axes) + 1, dtype=np.int64)[self.only]
+            return np.asarray(self.positions[..., None] * one)
         others = [np.abs(self.positions - 7 * axis) for axis in range(1, max(self.axes) + 1)]
         return np.stack([self.positions, *others], axis=-1)
 

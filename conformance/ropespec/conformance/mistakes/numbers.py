@@ -3,16 +3,31 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from ropespec.conformance.mistakes.chain import Place, ladder, own_position
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import Pairs, Place, claimed_pairs, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.spec.axes import Sections, Woven
+from ropespec.spec.axes import Anew, Sections, Told, Woven
+from ropespec.spec.convention import Scheme
 from ropespec.spec.errors import ArgumentError
 
-__all__ = ["MISTAKES", "Followed", "arrangements", "following", "measured", "under_base"]
+__all__ = [
+    "MISTAKES",
+    "Followed",
+    "Sectioned",
+    "arrangements",
+    "following",
+    "measured",
+    "of_blocks",
+    "of_exponents",
+    "of_rates",
+    "sectioned",
+    "under_base",
+]
 
 MISTAKES = entries("""
 one position number
@@ -24,6 +39,12 @@ sections of components
 sections arranged otherwise
     Consecutive sections are taken for sections in turn, or the other way round; the model says
     which it has.
+exponent that runs on
+    The sections have the frequencies of the whole; those of each begin at its first pair.
+exponent begun anew
+    Each section has the frequencies of a rotation of its own; one exponent runs through all.
+halves of each block
+    The pairs are halves of the components of each section; they are those of all together.
 other sections
     Pairs follow other numbers than those of their sections; read the sections from the
     configuration of the model.
@@ -69,12 +90,29 @@ def _followed(kind: type[Sections | Woven], sections: tuple[int, ...]) -> Iterat
 
 def measured(followed: Followed) -> Arrangement:
     """Name what pairs follow by sections, if they have some, and else pair by pair."""
-    counts = tuple(followed.count(number) for number in range(max(followed) + 1))
-    what = f"pairs follow numbers {' '.join(map(str, followed))}"
-    for kind, how in ((Woven, "in turn"), (Sections, "consecutive")):
-        if followed in _followed(kind, counts):
-            what = f"the sections are {', '.join(map(str, counts))}, {how}"
+    what, found = f"pairs follow numbers {' '.join(map(str, followed))}", sectioned(followed)
+    if len(set(followed)) == 1:
+        what = f"all pairs follow number {followed[0]}"
+    elif found is not None:
+        counts = ", ".join(map(str, found.sections))
+        what = f"the sections are {counts}, {'in turn' if found.in_turn else 'consecutive'}"
     return "other sections", what, followed
+
+
+class Sectioned(NamedTuple):
+    """Sections that can be claimed."""
+
+    sections: tuple[int, ...]
+    in_turn: bool
+
+
+def sectioned(followed: Followed) -> Sectioned | None:
+    """Return the sections by which pairs follow numbers so; None where no claim says it."""
+    counts = tuple(followed.count(number) for number in range(max(followed) + 1))
+    for kind, in_turn in ((Sections, False), (Woven, True)):
+        if 0 not in counts and followed in _followed(kind, counts):
+            return Sectioned(counts, in_turn)
+    return None
 
 
 def following(arrangement: Arrangement, base: float | None = None) -> Choice:
@@ -92,6 +130,88 @@ def _by(followed: Followed) -> Place:
         return own_position(replace(given, axes=followed) if given.axes else given)
 
     return place
+
+
+def of_exponents(sections: tuple[int, ...] | None, claimed: Scheme | None) -> Iterator[Choice]:
+    """Return the frequencies of the whole for those of blocks, or the other way round.
+
+    Parameters
+    ----------
+    sections : tuple of int or None
+        The claim; nothing is returned where a token has one number.
+    claimed : Scheme or None
+        What the frequencies are.
+    """
+    if sections is None:
+        return
+    other = claimed.scheme if isinstance(claimed, Anew) else Anew(sections, claimed)
+
+    def frequency(given: Given) -> Array:
+        fits = not isinstance(other, Anew) or given.turning == 2 * sum(sections)
+        return ladder(replace(given, scaling=other)) if fits else ladder(given)
+
+    key = "exponent begun anew" if isinstance(other, Anew) else "exponent that runs on"
+    what = "the frequencies of each section begin at its first pair"
+    if not isinstance(other, Anew):
+        what = "one exponent runs through all sections"
+    yield Choice(key, "frequency", what, {"frequency": frequency}, 0.5)
+
+
+def of_blocks(sections: tuple[int, ...] | None) -> Iterator[Choice]:
+    """Return the pairs of a half-split rotation inside each section; nothing where there are none.
+
+    Parameters
+    ----------
+    sections : tuple of int or None
+        The claim.
+    """
+    if sections is None:
+        return
+    starts = itertools.accumulate(sections[:-1], initial=0)
+    first = np.concatenate(
+        [2 * start + np.arange(own) for start, own in zip(starts, sections, strict=True)]
+    )
+    second = first + np.repeat(sections, sections)
+
+    def pairing(given: Given) -> Pairs:
+        fits = given.turning == 2 * len(first)
+        return Pairs(first, second, first, second) if fits else claimed_pairs(given)
+
+    what = "each section has its own components, and pairs are halves of these"
+    yield Choice("halves of each block", "pairing", what, {"pairing": pairing}, 0.5)
+
+
+def of_rates(claimed: Scheme | None) -> Iterator[Choice]:
+    """Return rates of one number alone, and those of the numbers in another order.
+
+    Parameters
+    ----------
+    claimed : Scheme or None
+        What the frequencies are; nothing is returned where none are given.
+    """
+    if not isinstance(claimed, Told):
+        return
+    rows = claimed.frequencies
+    still, each = (0.0,) * len(rows[0]), range(len(rows))
+    for number in each:
+        what = f"pairs follow number {number} of a token alone"
+        alone = tuple(row if one == number else still for one, row in enumerate(rows))
+        yield _by_rates("one position number", what, Told(alone))
+    for order in itertools.permutations(each):
+        what = f"the rates are those of numbers {', '.join(map(str, order))}, in this order"
+        if order != tuple(each):
+            other = Told(tuple(rows[one] for one in order))
+            yield _by_rates("position numbers exchanged", what, other)
+
+
+def _by_rates(key: str, what: str, other: Told) -> Choice:
+    def place(given: Given) -> Array:
+        return own_position(replace(given, scaling=other))
+
+    def frequency(given: Given) -> Array:
+        return ladder(replace(given, scaling=other))
+
+    return Choice(key, "place and frequency", what, {"place": place, "frequency": frequency}, 0.5)
 
 
 def under_base(base: float) -> dict[str, Any]:

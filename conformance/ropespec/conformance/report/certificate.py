@@ -31,6 +31,8 @@ def headline(found: Certificate) -> str:
     """Say in one line what was proved, or what stands against it."""
     plan = found.plan
     range_ = f"positions {plan.start}..{plan.stop - 1}"
+    if count := max(len(one.numbers) for one in plan.settings):
+        range_ = f"{range_} of {count} numbers, each and together"
     elements = sum(tally.elements for tally in found.tallies)
     if found.holds:
         return f"{plan.target}: proved at all {range_}: {elements:,} components, none off"
@@ -90,6 +92,12 @@ def _below(found: Certificate) -> Iterator[str]:
     troubles = [words for tally in found.tallies for words in tally.troubles.values()]
     for words in troubles[:MOST_TROUBLES]:
         yield f"no result at {words}"
+    if any(one.numbers for one in plan.settings):
+        yield (
+            "of several position numbers all were equal, as in text, and each alone took every "
+            "value p while the others stood still at the numbers shown; other combinations were "
+            "not asked"
+        )
     if any(one.dtype in HALVES for one in plan.settings):
         yield (
             "every number of a 16-bit dtype up to max/sqrt(2) was turned too, in 4 pairs, "

@@ -27,7 +27,15 @@ _GROUPS: Mapping[str, tuple[Name, ...]] = {
         *(Name.ROTARY_DIM, Name.ROTATED_END, Name.TAIL, Name.ROTARY_RULE, Name.REACH),
     ),
     "By which angles": (
-        *(Name.BASE, Name.SCHEME, Name.BESIDE, Name.FREQUENCIES, Name.POSITION_OFFSET),
+        *(
+            Name.NUMBERS,
+            Name.EXPONENT,
+            Name.BASE,
+            Name.SCHEME,
+            Name.BESIDE,
+            Name.FREQUENCIES,
+            Name.POSITION_OFFSET,
+        ),
         *(Name.GAIN, Name.NEGATIVE, Name.LARGEST),
     ),
     "How precisely": (Name.PRECISION, Name.RESULT_DTYPE, Name.LINEAR, Name.CONTAINMENT),
@@ -80,9 +88,14 @@ def _lowered(sentence: str) -> str:
 
 def _frequencies(found: Identification) -> str:
     base, scheme = found.value(Name.BASE), found.value(Name.SCHEME)
+    if found.value(Name.EXPONENT) == "given":
+        return "mixed frequencies as given"
     if base is None:
         return "base not found"
-    return ", ".join([f"base {base:.10g}", *([] if scheme == "unscaled" else [scheme])])
+    scaled = [] if scheme == "unscaled" else [scheme]
+    numbers = [found.value(Name.NUMBERS)] if found.value(Name.NUMBERS) else []
+    numbers += ["axial"] if found.value(Name.EXPONENT) else []
+    return ", ".join([f"base {base:.10g}", *scaled, *numbers])
 
 
 def _width(found: Identification) -> str:

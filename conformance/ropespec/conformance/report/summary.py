@@ -383,6 +383,8 @@ def profile_line(profile: Mapping[str, Any], used: Sequence[int] = ()) -> str:
         value = profile.get(name, told.default)
         if name == "head_dims" and used and list(used) != list(value):
             parts.append(f"{told.words(used)} ({len(used)} of {len(value)} sizes were drawn)")
+        elif name == "base" and profile.get("frequencies"):
+            continue
         elif value != told.default or name in ALWAYS_SAID:
             parts.append(told.words(value))
         if name == "base":

@@ -92,9 +92,9 @@ def positions_for_subject(positions: np.ndarray, profile: Profile) -> np.ndarray
     ndarray
         (B, S), or (n, B, S) of several numbers; without B where the batch shares one row.
     """
-    if profile.sections is None:
+    if not profile.numbers:
         return rows_for_subject(positions, profile)
-    equal = [positions] * len(profile.sections)
+    equal = [positions] * profile.numbers
     numbers = np.moveaxis(positions, -1, 0) if positions.ndim == 3 else equal
     return np.stack([rows_for_subject(one, profile) for one in numbers])
 

@@ -9,13 +9,20 @@ from ropespec.conformance.zoo.entry import right, wrong
 from ropespec.conformance.zoo.parts import half, inv_freq, rope
 
 __all__ = [
+    "axial_sections",
+    "blocks_side_by_side",
     "components_for_sections",
+    "exponent_begun_anew",
+    "exponent_that_runs_on",
     "first_components",
     "frequencies_of_text_alone",
     "last_components",
+    "mixed_rates",
     "numbers_exchanged",
     "pairs_come_out_apart",
     "pairs_stay_together",
+    "rates_exchanged",
+    "rates_of_rows_alone",
     "sections_in_turn",
     "sections_of_another_model",
     "sections_of_images",
@@ -26,16 +33,37 @@ Array = NDArray[Any]
 FLOAT32 = {"float32": "float32-angles"}
 IMAGES: dict[str, Any] = {"sections": (2, 3, 3)}
 IN_TURN: dict[str, Any] = {"sections": (4, 2, 2), "sections_in_turn": True}
+AXIAL: dict[str, Any] = {"sections": (2, 3, 3), "axial": True}
 LAST: dict[str, Any] = {"rotary_dim": 8, "trailing": True}
 APART: dict[str, Any] = {"interleaved": True, "pairs_apart": True}
 CAUGHT = ("ROT-7.value", "JDG-3.precision")
 
 
-def _rotated(x: Array, positions: Array, *followed: int) -> Array:
+def _rotated(x: Array, positions: Array, *followed: int, theta: Array | None = None) -> Array:
     """Take the angle of each pair from the row of positions that it follows."""
     number = positions[list(followed)].astype(np.float32)
-    angle = np.moveaxis(number, 0, -1) * inv_freq(x.shape[-1])
+    angle = np.moveaxis(number, 0, -1) * (inv_freq(x.shape[-1]) if theta is None else theta)
     return half(x, np.cos(angle), np.sin(angle))
+
+
+RATES = (
+    (0.5, -0.25, 0.3, 0.02, 0.4, 0.007, -0.1, 0.0),
+    (0.1, 0.45, -0.3, 0.3, 0.02, -0.06, 0.2, 0.35),
+)
+MIXED: dict[str, Any] = {"frequencies": RATES}
+
+
+def _mixed(x: Array, positions: Array, rates: Array) -> Array:
+    number = np.moveaxis(positions, 0, -1).astype(np.float32)
+    angle = number @ rates.astype(np.float32)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+BLOCKS = (0, 0, 1, 1, 1, 2, 2, 2)
+
+
+def _anew(*pairs: int) -> Array:
+    return np.concatenate([inv_freq(2 * one) for one in pairs])
 
 
 @right("Time, height and width have consecutive pairs.", FLOAT32, **IMAGES)
@@ -48,6 +76,52 @@ def sections_of_images(x: Array, positions: Array) -> Array:
 def sections_in_turn(x: Array, positions: Array) -> Array:
     """Rotate as Qwen3-VL does."""
     return _rotated(x, positions, 0, 1, 2, 0, 1, 2, 0, 0)
+
+
+@right("A rotation of each number, side by side.", FLOAT32, **AXIAL)
+def axial_sections(x: Array, positions: Array) -> Array:
+    """Rotate as vision does, halves those of all blocks together."""
+    return _rotated(x, positions, *BLOCKS, theta=_anew(2, 3, 3))
+
+
+@wrong("exponent that runs on", "The blocks have the frequencies of the whole.", *CAUGHT, **AXIAL)
+def exponent_that_runs_on(x: Array, positions: Array) -> Array:
+    """Rotate as Qwen2-VL does."""
+    return _rotated(x, positions, *BLOCKS)
+
+
+@wrong("exponent begun anew", "Each section has frequencies of its own.", *CAUGHT, **IMAGES)
+def exponent_begun_anew(x: Array, positions: Array) -> Array:
+    """Rotate by blocks."""
+    return _rotated(x, positions, *BLOCKS, theta=_anew(2, 3, 3))
+
+
+@wrong("halves of each block", "The halves are those of each block.", *CAUGHT, **AXIAL)
+def blocks_side_by_side(x: Array, positions: Array) -> Array:
+    """Rotate each block of components by itself."""
+    parts = np.split(x, [4, 10], axis=-1)
+    turned = [
+        _rotated(one, positions, *(axis,) * (one.shape[-1] // 2)) for axis, one in enumerate(parts)
+    ]
+    return np.concatenate(turned, axis=-1)
+
+
+@right("Pairs follow rows and columns at rates of their own.", FLOAT32, **MIXED)
+def mixed_rates(x: Array, positions: Array) -> Array:
+    """Rotate as one head of RoPE-Mixed does."""
+    return _mixed(x, positions, np.array(RATES))
+
+
+@wrong("one position number", "Columns are not looked at.", *CAUGHT, **MIXED)
+def rates_of_rows_alone(x: Array, positions: Array) -> Array:
+    """Rotate by the first number."""
+    return _mixed(x, positions[:1], np.array(RATES[:1]))
+
+
+@wrong("position numbers exchanged", "Columns come before rows.", *CAUGHT, **MIXED)
+def rates_exchanged(x: Array, positions: Array) -> Array:
+    """Take x for y."""
+    return _mixed(x, positions, np.array(RATES[::-1]))
 
 
 @wrong("one position number", "Height and width are not looked at.", *CAUGHT, **IMAGES)

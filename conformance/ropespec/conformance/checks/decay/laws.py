@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.rotation.common import basis
 from ropespec.conformance.checks.shared import (
     LITERAL,
@@ -15,7 +16,6 @@ from ropespec.conformance.checks.shared import (
     against,
     answer,
     conventions,
-    literal_frequencies,
     rules,
     scores,
     ten_thousand,

@@ -49,6 +49,8 @@ def proof(trial: Trial, case: Case) -> Finding:
         blocks.add("derivation.block_product", got, product, allowed)
         offset = derivation.block_of_offset(at[1] - at[0], theta)
         blocks.add("derivation.block_of_offset", got, offset, allowed)
+    if case.frequencies.scheme is not None:  # the steps make the frequencies of their base
+        return blocks.finding()
     return worst(blocks.finding(), _steps(case, *both_sides(trial, case, m, n)))
 
 

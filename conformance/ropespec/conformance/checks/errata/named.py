@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.errata.inputs import ASKED, Asked, Inputs
-from ropespec.conformance.checks.shared import literal_rotation, real_dtype, rules
+from ropespec.conformance.checks.literally import literal_rotation
+from ropespec.conformance.checks.shared import real_dtype, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, held

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import FEW, Forms, printed
+from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
     as_i,
@@ -142,11 +143,12 @@ def listed_twice(trial: Trial, case: Case) -> Finding:
     positions = case.make_positions()
     x = case.make_x(positions)
     found = beside(trial, case, x, positions)
-    angle = literal.angles(positions, literal.inv_freq(case.dim, **based(case)))
+    angle = literal.angles(positions, literal_frequencies(case))
     name = f"duplicate_{case.convention.pairing.value}"
     twice = getattr(literal, name)(angle)[..., np.newaxis, :]
     wide = x.astype(np.float64)
     made = wide[..., : case.dim] * np.cos(twice) + as_i(wide, case)[..., : case.dim] * np.sin(twice)
+    made = float(case.frequencies.gain) * made
     seen = Forms("a rotated vector", found.call)
     part = np.s_[..., : case.dim]
     seen.add(f"frequencies.{name}", found.y[part], made, found.exact.allowed[part])

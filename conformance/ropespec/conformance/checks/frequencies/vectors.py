@@ -5,12 +5,13 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import FEW
+from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.rotation.common import (
     basis,
     called,
     negative_positions,
 )
-from ropespec.conformance.checks.shared import NEAR, based, literal_frequencies
+from ropespec.conformance.checks.shared import NEAR, based
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.budget import Machine
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst

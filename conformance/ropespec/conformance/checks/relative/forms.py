@@ -7,17 +7,11 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import first
+from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.relative.printed import printed_terms
 from ropespec.conformance.checks.rotation.common import basis
 from ropespec.conformance.checks.rotation.walked import in_turn
-from ropespec.conformance.checks.shared import (
-    NEAR,
-    against,
-    literal_frequencies,
-    rotate,
-    scores,
-    two_sides,
-)
+from ropespec.conformance.checks.shared import NEAR, against, rotate, scores, two_sides
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, dot
 from ropespec.conformance.judge.finding import Finding, compare, worst

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
     as_i,
@@ -14,7 +15,7 @@ from ropespec.conformance.checks.rotation.common import (
     own_pair,
 )
 from ropespec.conformance.checks.rotation.walked import rotated, walked
-from ropespec.conformance.checks.shared import NEAR, based, literal_error, literal_frequencies
+from ropespec.conformance.checks.shared import NEAR, based, literal_error
 from ropespec.conformance.judge.bounds import Bounded
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
 from ropespec.conformance.judge.laws import rounding_allowed

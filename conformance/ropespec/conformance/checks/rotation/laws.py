@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import first, places
+from ropespec.conformance.checks.literally import literal_rotation
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
     called,
@@ -15,7 +16,7 @@ from ropespec.conformance.checks.rotation.common import (
     negative_positions,
 )
 from ropespec.conformance.checks.rotation.walked import in_turn, walked
-from ropespec.conformance.checks.shared import based, literal_rotation
+from ropespec.conformance.checks.shared import based
 from ropespec.conformance.coverage.rows import inputs
 from ropespec.conformance.judge.finding import Finding, compare, flushed, worst
 from ropespec.conformance.judge.laws import rounding_allowed

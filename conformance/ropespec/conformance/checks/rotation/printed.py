@@ -14,6 +14,7 @@ from ropespec.conformance.checks.literal import (
     NEAR_SPACE,
     Forms,
     conventions_of,
+    dense,
     forms_of_a_pair,
     number,
     places,
@@ -21,6 +22,7 @@ from ropespec.conformance.checks.literal import (
     sides,
     token,
 )
+from ropespec.conformance.checks.literally import literal_frequencies, literal_rotation
 from ropespec.conformance.checks.rotation.common import negative_positions
 from ropespec.conformance.checks.rotation.contract import a_tail
 from ropespec.conformance.checks.shared import based, beside, literal_error, two_sides
@@ -117,13 +119,16 @@ def _matrices(
         x = case.make_x(positions)
         found = beside(trial, case, x, positions)
         seen, t = Forms("a rotated vector", found.call), token(case, x, found, positions)
+        if case.frequencies.scheme is not None:
+            seen.add("rotation_dense.dense_from_blocks", t.y, dense(case, t.m) @ t.x, t.off)
+            return seen.finding()
         base = based(case)
         for name, R in made(t.m, case.dim, base).items():
             seen.add(name, t.y, R @ t.x, t.off)
-        dense = reference.apply_rotary_dense(
+        whole = reference.apply_rotary_dense(
             t.x[np.newaxis, np.newaxis], [t.m], interleaved=interleaved, **base
         )
-        seen.add("rotation.apply_rotary_dense", t.y, dense[0, 0], t.off)
+        seen.add("rotation.apply_rotary_dense", t.y, whole[0, 0], t.off)
         return seen.finding()
 
 
@@ -206,13 +211,13 @@ def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
         positions = case.make_positions()
         x = case.make_x(positions)
         found = beside(trial, case, x, positions)
-        base = based(case)
+        gain = float(case.frequencies.gain)
         wide = x.astype(np.float64)
         companion = getattr(rotation, f"rotate_half_{rotated}")
         listed = getattr(frequencies, f"duplicate_{rotated}")
+        angle = frequencies.angles(positions, literal_frequencies(case))
         cos, sin = (
-            listed(part)[..., np.newaxis, :]
-            for part in frequencies.cos_sin(positions, case.dim, **base)
+            gain * listed(part)[..., np.newaxis, :] for part in (np.cos(angle), np.sin(angle))
         )
         part = wide[..., : case.dim]
         seen = Forms("a rotated vector", found.call)
@@ -223,10 +228,7 @@ def _sparse(id_: str, names: tuple[str, ...], *, interleaved: bool) -> None:
             part * cos + companion(part) * sin,
             allowed[..., : case.dim],
         )
-        literal = reference.apply_rotary(
-            wide, positions, **based(case, "interleaved", "rotary_dim")
-        )
-        seen.add("rotation.apply_rotary", found.y, literal, allowed)
+        seen.add("rotation.apply_rotary", found.y, literal_rotation(case, wide, positions), allowed)
         return seen.finding()
 
 
@@ -286,8 +288,7 @@ def transposed(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     found = beside(trial, case, x, -positions)
     seen, t = Forms("the vector at -m", found.call), token(case, x, found, positions)
-    R = rotation.rotation_matrix(t.m, case.dim, **conventions_of(case))
-    seen.add("rotation.rotation_matrix", t.y, R.T @ t.x, t.off)
+    seen.add("rotation.rotation_matrix", t.y, dense(case, t.m).T @ t.x, t.off)
     for a in sides(case, x, found, positions):
         M = rotation_plane.rotation_matrix_2d(a.m * a.theta)
         seen.add("rotation_plane.rotation_matrix_2d", a.y, M.T @ a.x, a.off)
@@ -306,7 +307,7 @@ def product(trial: Trial, case: Case) -> Finding:
     x = case.make_x(a)
     found = beside(trial, case, x, a + b)
     seen, t = Forms("the vector at a + b", found.call), token(case, x, found, a)
-    R_a, R_b = rotation.rotation_matrix([t.m, b], case.dim, **conventions_of(case))
+    R_a, R_b = (dense(case, position) for position in (t.m, b))
     seen.add("rotation.rotation_matrix", t.y, R_a @ (R_b @ t.x), t.off)
     for one in sides(case, x, found, a):
         M_a, M_b = rotation_plane.rotation_matrix_2d(np.array([one.m, b]) * one.theta)
@@ -326,7 +327,7 @@ def with_tail(trial: Trial, case: Case) -> Finding:
     x = case.make_x(positions)
     found = beside(trial, case, x, positions)
     at = places(case)[-1][:3]
-    R = rotation.rotation_matrix(int(positions[at[:2]]), case.dim, **conventions_of(case))
+    R = float(case.frequencies.gain) * dense(case, int(positions[at[:2]]))
     whole = rotation_dense.dense_with_tail(R, case.head_dim)
     seen = Forms("a rotated head", found.call)
     seen.add(

@@ -117,8 +117,8 @@ def _turns(
         yield replace(case, batch=rows, seq=tokens, heads=heads)
 
 
-_OTHERWISE = ("integers", "view of positions")
-"""What not every call of a check can be."""
+_OTHERWISE = ("integers", "view of positions", "numbers")
+"""What not every call of a check can be: a law knows of one position."""
 
 
 def listed(cases: Iterable[Case], positions: tuple[int, ...] = ()) -> Walk:

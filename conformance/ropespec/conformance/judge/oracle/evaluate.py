@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from ropespec.conformance.judge.oracle import exact
 from ropespec.conformance.judge.oracle.expansion import Expansion, expand
 from ropespec.conformance.judge.oracle.phase import limbs, phase
-from ropespec.conformance.judge.oracle.powers import frequencies, scaled_frequencies, turns
+from ropespec.conformance.judge.oracle.powers import (
+    backwards,
+    frequencies,
+    scaled_frequencies,
+    turns,
+)
 from ropespec.conformance.judge.oracle.small import (
     COLUMNS,
     SMALL,
@@ -71,6 +76,8 @@ def cos_sin(
     cos[zero], sin[zero] = 1.0, 0.0
     if negative.size:
         sin[negative] *= -1
+    if (turned := backwards(dim, of)).size:
+        sin[:, turned] *= -1
     shape = (*positions.shape, dim // 2)
     return cos.reshape(shape), sin.reshape(shape)
 
@@ -86,7 +93,7 @@ def _evaluate(angles: _Angles, values: NDArray[np.float64]) -> None:
         _by_table(angles, values, slice(small.stop, angles.dim // 2)),
     ]
     places = np.concatenate(undecided)
-    turning = frequencies(angles.dim, angles.of) > 0.0
+    turning = frequencies(angles.dim, angles.of) != 0.0
     places = places[turning[places % turning.size]]
     for start in range(0, places.size, _BLOCK):
         _decide(angles, values.reshape(2, -1), places[start : start + _BLOCK])

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from ropespec.conformance.judge.oracle.exact import pi
 from ropespec.spec.convention import Frequencies
 
-__all__ = ["frequencies", "scaled_frequencies", "turns"]
+__all__ = ["backwards", "frequencies", "scaled_frequencies", "turns"]
 
 _DIGITS = 60
 _PER_BIT = 0.30103  # log10(2), rounded up
+_RATIONAL = 2000
+"""Digits beyond which a frequency that does not round one way is a number that ends."""
 _LOST = 8  # digits that `Scheme.theta` may lose
 
 
@@ -33,6 +35,12 @@ def frequencies(dim: int, of: Frequencies) -> NDArray[np.float64]:
         Radians per position; read-only.
     """
     return _rounded(dim, of)
+
+
+@functools.lru_cache(maxsize=256)
+def backwards(dim: int, of: Frequencies) -> NDArray[np.intp]:
+    """Which pairs have a negative frequency; the functions below return sizes."""
+    return np.flatnonzero(_rounded(dim, of) < 0)
 
 
 @functools.lru_cache(maxsize=256)
@@ -57,7 +65,7 @@ def scaled_frequencies(dim: int, of: Frequencies) -> NDArray[np.float64]:
     tiny = 2.0**-500
     columns = []
     with localcontext(Context(prec=_DIGITS, rounding=ROUND_HALF_EVEN)):
-        for theta in of.theta(dim):
+        for theta in map(abs, of.theta(dim)):
             scale = tiny if theta < Decimal(tiny) else 1.0
             scaled = theta / Decimal(scale)
             head = float(scaled)
@@ -92,7 +100,7 @@ def turns(dim: int, of: Frequencies, bits: int) -> tuple[int, ...]:
         # 2^bits / (2 pi) = 2^bits * 2^(more - 1) / (pi * 2^more)
         more = bits + 64
         unit = Decimal(2 ** (bits + more - 1)) / Decimal(pi(more))
-        return tuple(int(one * unit) for one in theta)
+        return tuple(int(abs(one) * unit) for one in theta)
 
 
 @functools.lru_cache(maxsize=256)
@@ -101,7 +109,7 @@ def _rounded(dim: int, of: Frequencies) -> NDArray[np.float64]:
 
     This ends, because theta_i is never halfway between two floats. Unscaled it would be k / 2^j
     with an odd k of 54 bits; theta_i^(dim/2) = base^-i makes base^i k^(dim/2) a power of two, and
-    k = 1.
+    k = 1. A frequency that is given, or a sum of such, may be halfway, and has an end itself.
     """
     for digits in itertools.count(_DIGITS, _DIGITS):
         with localcontext(Context(prec=digits, rounding=ROUND_HALF_EVEN)):
@@ -110,6 +118,9 @@ def _rounded(dim: int, of: Frequencies) -> NDArray[np.float64]:
             low = [float(theta * (1 - error)) for theta in exact]
             high = [float(theta * (1 + error)) for theta in exact]
         if low == high:
+            break
+        if digits > _RATIONAL:
+            low = [float(theta) for theta in exact]
             break
     rounded = np.array(low)
     rounded.flags.writeable = False

@@ -69,7 +69,7 @@ def columns_below(most: float, m: NDArray[np.uint64], dim: int, of: Frequencies)
     """
     half = dim // 2
     smallest, largest = m.min(keepdims=True), m.max(keepdims=True)
-    slowest = frequencies(dim, of)
+    slowest = np.abs(frequencies(dim, of))
     if float(largest[0]) * slowest[-1] > 2 * most or np.any(slowest[1:] > slowest[:-1]):
         return slice(half, half)  # most calls end here, before the frequencies to sixty digits
     theta = scaled_frequencies(dim, of)
