@@ -33,7 +33,7 @@ LOST = {
 WHOLE = (
     *("usual_half", "usual_interleaved", "partial_rotary", "bhsd_order", "shared_vector"),
     *("growing_table", "torch_growing_cache", "jax_jitted"),
-    *("at_most_64_tokens", "vectors_of_16"),
+    *("at_most_64_tokens", "vectors_of_16", "axial_sections", "mixed_rates"),
 )
 TELLING = (
     *("ROT-6", "ROT-7", "ROT-14", "ROT-16", "ROT-17", "ROT-20", "ROT-22", "ROT-23", "ROT-24"),

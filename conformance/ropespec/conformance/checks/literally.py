@@ -23,7 +23,8 @@ def literal_rotation(case: Case, x: NDArray[Any], positions: NDArray[np.int64]) 
     """Return x rotated by the literal reference, under the convention of the case."""
     scheme = case.frequencies.scheme
     if scheme is None:
-        return np.asarray(reference.apply_rotary(x, positions, **case.keywords))
+        how = based(case, "interleaved", "rotary_dim")
+        return np.asarray(reference.apply_rotary(x, positions, **how))
     if isinstance(scheme, Anew):
         inner = None if scheme.scheme is None else check_scaling(scheme.scheme)
         return _equal(case, x, positions, Axial(scheme.sections), scaling=inner)
