@@ -22,6 +22,7 @@ __all__ = [
     "ALIASES",
     "AXES",
     "CLAIMS",
+    "STYLE",
     "WAIVERS",
     "Profile",
     "ProfileError",
@@ -41,6 +42,9 @@ ALIASES = {"dtype": "dtypes", "head_dim": "head_dims", "interleaved": "layouts"}
 
 WAIVERS = "waivers"
 """The name under which waivers stand beside claims; they are none (see `waivers`)."""
+
+STYLE = "style"
+"""The name under which the style that binds a target stands beside claims; it is none."""
 
 
 class ProfileError(Exception):

@@ -171,6 +171,7 @@ def run(session: Session, plan: Plan, on_result: OnResult | None = None) -> Verd
         unneeded=unneeded(session.waivers, results),
         lacks=session.lacks,
         coverage=trial.covered.as_dict(session.profile),
+        style=None if session.style is None else session.style.as_dict(),
     )
     verdict = explained(session, verdict)
     session.refresh()  # what outlives its process is known when that has ended

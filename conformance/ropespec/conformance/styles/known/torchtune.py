@@ -1,0 +1,43 @@
+"""torchtune: a class made of sizes, whose instances take x and positions by a name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ropespec.conformance.styles.arrays import Array, Result
+from ropespec.conformance.styles.base import Binds, Setting, Style, Way
+from ropespec.conformance.styles.made import Maker, maker
+from ropespec.conformance.styles.signature import KEYS, POSITIONS, XS, Callee
+
+_INPUT_POS = "input_pos"
+
+
+def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
+    made = maker(callee.found, callee.space)
+    assert isinstance(made, Maker)
+
+    def make(setting: Setting) -> Sequence[Way]:
+        def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
+            neighbours = keywords.get("interleaved", setting.profile.layouts[0])
+            module = made.made(setting, x.shape[-1], x.dtype, interleaved=neighbours)
+            return callee.call(module, {roles["x"]: x, roles["positions"]: positions})
+
+        return [rotate]
+
+    layouts = {"layouts": [True]} if roles["positions"] == _INPUT_POS else {}
+    told = (f"made for each head_dim: {made.told}",)
+    keywords = ("interleaved",) if made.switch else ()
+    return Binds(make, {**layouts, "empty": False, **made.claims}, told, keywords=keywords)
+
+
+def _fits(callee: Callee) -> bool:
+    return callee.is_class and isinstance(maker(callee.found, callee.space), Maker)
+
+
+STYLE = Style(
+    "torchtune",
+    60,
+    needs={"x": XS, "positions": sorted(POSITIONS)},
+    binds=_binds,
+    refuses=KEYS,
+    fits=_fits,
+)
