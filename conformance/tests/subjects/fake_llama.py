@@ -1,4 +1,4 @@
-"""A module in the shape of those of transformers: a configuration, a module of tables, a function."""
+"""A module as transformers has them: a configuration, a module of tables, and a function."""
 
 from dataclasses import dataclass, field
 

@@ -150,7 +150,24 @@ class CachedFirst(Cached):
 
     def rows(self, offset, size):
         """Return the first row alone."""
-        return slice(offset, offset + 1)
+        return slice(offset, offset + min(size, 1))
+
+
+def apply_angles(t, freqs, tensor_format="sbhd", interleaved=False):
+    """Rotate as TransformerEngine does, by angles (S, 1, 1, D)."""
+    assert (tensor_format, freqs.ndim, freqs.dtype) == ("sbhd", 4, torch.float32)
+    angle = freqs[..., ::2] if interleaved else freqs[..., : freqs.shape[-1] // 2]
+    return turned(t, angle.cos(), angle.sin(), interleaved=interleaved)
+
+
+def angles_by_heads(t, freqs):
+    """Rotate (B, H, S, D) by angles (S, D)."""
+    return apply_angles(t.permute(2, 0, 1, 3), freqs[:, None, None]).permute(1, 2, 0, 3)
+
+
+def angles_negative(t, freqs, tensor_format="sbhd"):
+    """Turn the other way."""
+    return apply_angles(t, -freqs, tensor_format)
 
 
 def weighted(tensor, amount, weights):

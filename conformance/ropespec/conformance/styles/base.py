@@ -123,6 +123,10 @@ class Binds:
         return rotate
 
 
+def _called(callee: Callee) -> str:
+    return "it is a class: name an instance of it" if callee.is_class else ""
+
+
 @dataclass(frozen=True)
 class Style:
     """One signature.
@@ -141,8 +145,10 @@ class Style:
         Of a function, and its parameters by what each takes, what is made of it.
     refuses : tuple of str
         Parameters that it must not have.
-    guess : bool
-        Whether it is tried where nobody names it.
+    fits : callable
+        Says why it does not, whatever its parameters are.
+    eager : bool
+        Whether it is tried on what could be called as f(x, positions), too.
     """
 
     name: str
@@ -151,7 +157,7 @@ class Style:
     binds: Callable[[Callee, Mapping[str, str]], Binds]
     knows: Mapping[str, Sequence[str]] = field(default_factory=dict)
     refuses: tuple[str, ...] = ()
-    fits: Callable[[Callee], bool] = lambda _: True
+    fits: Callable[[Callee], str] = _called
     eager: bool = False
 
     def roles(self, callee: Callee) -> dict[str, str]:
@@ -171,7 +177,7 @@ class Style:
         known = set(roles.values())
         if open_ := [one for one in required_of(callee.parameters) if one not in known]:
             return f"what {_named(open_)} takes is not known"
-        return "" if self.fits(callee) else "it is of another library"
+        return self.fits(callee)
 
 
 def _named(names: Iterable[str]) -> str:

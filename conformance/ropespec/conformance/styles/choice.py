@@ -12,7 +12,10 @@ from ropespec.conformance.styles.base import Binds, Style
 from ropespec.conformance.styles.beside import ROTARY
 from ropespec.conformance.styles.signature import Callee
 
-__all__ = ["Bound", "NoStyleError", "bound", "searched"]
+__all__ = ["EAGER", "Bound", "NoStyleError", "bound", "searched"]
+
+EAGER = "eager"
+"""For the name of a style: those alone that bind what could be called as f(x, positions)."""
 
 
 class NoStyleError(Exception):
@@ -64,13 +67,19 @@ def bound(callee: Callee, name: str = "") -> Bound | None:
     NoStyleError
         If the style of that name does not fit, or there is none.
     """
+    if name == EAGER:
+        return _first([one for one in STYLES.values() if one.eager], callee)
     if name:
         style = _named(name)
         if why := style.lacks(callee):
             taken = ", ".join(callee.parameters) or "not known"
             raise NoStyleError(f"style {name} does not fit: {why}; its parameters are {taken}")
         return _bound(style, callee)
-    fitting = [style for style in STYLES.values() if not style.lacks(callee)]
+    return _first(list(STYLES.values()), callee)
+
+
+def _first(styles: list[Style], callee: Callee) -> Bound | None:
+    fitting = [style for style in styles if not style.lacks(callee)]
     return _bound(fitting[0], callee) if fitting else None
 
 

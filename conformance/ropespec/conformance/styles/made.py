@@ -7,10 +7,17 @@ from typing import Any
 
 from ropespec.conformance.styles.arrays import DType, Result
 from ropespec.conformance.styles.base import FINITE, SWITCHES, Setting
-from ropespec.conformance.styles.signature import BASES, Parameters, required_of
+from ropespec.conformance.styles.signature import (
+    BASES,
+    Callee,
+    Parameters,
+    is_of,
+    is_open,
+    required_of,
+)
 from ropespec.spec.scaling import words
 
-__all__ = ["Maker", "maker"]
+__all__ = ["Maker", "makeable", "maker"]
 
 _WIDTHS = ("head_dim", "head_size", "d_head", "dim_head", "kv_channels")
 _DIMS = (*_WIDTHS, *("dim", "dims", "d", "rotary_dim", "width", "embedding_dims", "n_elem"))
@@ -58,18 +65,24 @@ class Maker:
         if self.config is not None:
             inner = ", ".join(_config_words(self.config))
             return f"{self.kind.__name__}({self.config.__name__}({inner}))"
-        return f"{self.kind.__name__}({', '.join(self.given)})"
+        return f"{self.kind.__name__}({', '.join(dict.fromkeys(self.given))})"
 
     @property
     def given(self) -> list[str]:
         """The parameters that are given, but for a configuration."""
         of_class = inspect.isclass(self.kind)
+        layer = is_of(self.kind, "keras")  # which takes a dtype whether it says so or not
         return [
             name
-            for name in self.parameters
+            for name in (*self.parameters, *(["dtype"] if layer else []))
             if name in (*_DIMS, *BASES, *_LENGTHS, *SWITCHES)
-            or (name == "dtype" and (of_class and name in required_of(self.parameters)))
+            or (name == "dtype" and of_class and self.is_typed)
         ]
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether it is made for a dtype: where that must be said, and of layers of Keras."""
+        return "dtype" in required_of(self.parameters) or is_of(self.kind, "keras")
 
     @property
     def is_table(self) -> bool:
@@ -102,14 +115,14 @@ class Maker:
             elif name in SWITCHES:
                 given[name] = interleaved == SWITCHES[name]
             else:
-                given[name] = dtype
+                given[name] = str(dtype) if is_of(self.kind, "keras") else dtype
         return self.kind(**given)
 
 
 def maker(kind: Callable[..., Any], space: Mapping[str, Any]) -> Maker | str:
     """Return what calls a class or function by names, or why it cannot be."""
     try:
-        parameters = inspect.signature(kind).parameters
+        parameters = _signature(kind)
     except (ValueError, TypeError):
         return f"what {kind.__name__} takes is not known"
     found = Maker(kind, parameters)
@@ -121,6 +134,20 @@ def maker(kind: Callable[..., Any], space: Mapping[str, Any]) -> Maker | str:
         return Maker(kind, parameters, config)
     left = [name for name in required_of(parameters) if name not in known]
     return f"what {kind.__name__} takes as {' and '.join(left)} is not known"
+
+
+def makeable(callee: Callee) -> str:
+    """Say why instances of a class cannot be made; nothing of what is no class."""
+    found = maker(callee.found, callee.space) if callee.is_class else ""
+    return found if isinstance(found, str) else ""
+
+
+def _signature(kind: Callable[..., Any]) -> Parameters:
+    """Return what is given to a class or function; a class may hide it behind its own class."""
+    found = inspect.signature(kind).parameters
+    if not inspect.isclass(kind) or required_of(found) or not is_open(found):
+        return found
+    return dict(list(inspect.signature(kind.__init__).parameters.items())[1:])
 
 
 def _config(first: inspect.Parameter, space: Mapping[str, Any]) -> Callable[..., Any] | None:

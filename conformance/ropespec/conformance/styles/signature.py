@@ -9,7 +9,18 @@ from typing import Any
 
 from ropespec.conformance.styles.arrays import Result
 
-__all__ = ["BASES", "KEYS", "OFFSETS", "POSITIONS", "XS", "Callee", "parameters_of", "required_of"]
+__all__ = [
+    "BASES",
+    "KEYS",
+    "OFFSETS",
+    "POSITIONS",
+    "XS",
+    "Callee",
+    "is_of",
+    "is_open",
+    "parameters_of",
+    "required_of",
+]
 
 XS = ("x", "q", "xq", "query", "t", "tensor", "input", "inputs", "hidden_states")
 """Names of a parameter that takes what is rotated."""
@@ -77,7 +88,18 @@ def _of_instances(kind: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _says_nothing(found: Parameters, *, skip: bool) -> bool:
-    return all(one.kind in _ANY_NUMBER for one in list(found.values())[skip:])
+    return is_open(dict(list(found.items())[skip:]))
+
+
+def is_open(found: Parameters) -> bool:
+    """Whether parameters take anything and say nothing."""
+    return all(one.kind in _ANY_NUMBER for one in found.values())
+
+
+def is_of(found: object, library: str) -> bool:
+    """Whether a class, or that of an instance, comes from a library."""
+    kind = found if inspect.isclass(found) else type(found)
+    return any(one.__module__.partition(".")[0] == library for one in inspect.getmro(kind))
 
 
 def required_of(found: Parameters) -> tuple[str, ...]:

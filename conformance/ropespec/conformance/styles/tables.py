@@ -59,10 +59,10 @@ class Tables:
         turned = space.xp.exp(1j * self.angles(positions, width)) * self._gain
         return space.cast(turned, space.xp.complex64)
 
-    def widened(self, table: Array) -> Array:
+    def widened(self, table: Array, *, neighbours: bool | None = None) -> Array:
         """Return a table as wide as x: by halves, or each column twice for neighbours."""
         space = self.setting.space
-        if not self.setting.profile.layouts[0]:
+        if not (self.setting.profile.layouts[0] if neighbours is None else neighbours):
             return space.cat([table, table], -1)
         twice = space.xp.stack([table, table], -1)
         return twice.reshape(*table.shape[:-1], 2 * table.shape[-1])

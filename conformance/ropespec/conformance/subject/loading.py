@@ -20,7 +20,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ropespec.conformance.frameworks import BUILTIN, FRAMEWORKS
-from ropespec.conformance.styles.choice import Bound, NoStyleError, bound, searched
+from ropespec.conformance.styles.choice import EAGER, Bound, NoStyleError, bound, searched
 from ropespec.conformance.styles.signature import Callee, parameters_of, required_of
 from ropespec.conformance.subject import checked
 from ropespec.conformance.subject.binding import PLAIN, Binding, binding_of
@@ -134,9 +134,10 @@ def _by_style(found: object, target: Target, module: ModuleType, style: str) -> 
         if isinstance(found, ModuleType):
             offered = [one for one in _NAMES if _offers(found, one) and one not in _PRINTED]
             return None if offered and not style else searched(found, style)
-        if not callable(found) or (not style and _is_plain(found)):
+        if not callable(found):
             return None
-        return bound(Callee.of(found, target.attribute, module), style)
+        name = style or (EAGER if _is_plain(found) else "")
+        return bound(Callee.of(found, target.attribute, module), name)
     except NoStyleError as problem:
         raise TargetUnusable(f"{target.text}: {problem}") from None
 

@@ -5,15 +5,26 @@ from typing import Any
 
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import SWITCHES, Binds, Setting, Style, Way
-from ropespec.conformance.styles.made import Maker, maker
+from ropespec.conformance.styles.made import makeable, maker
 from ropespec.conformance.styles.runs import by_runs
-from ropespec.conformance.styles.signature import BASES, KEYS, OFFSETS, POSITIONS, XS, Callee
-
-_CLAIMS = {"negative_positions": False, "empty": False}
-_TOLD = (
-    "one call for each run of consecutive positions of a row, of all rows at once where they are "
-    "the same"
+from ropespec.conformance.styles.signature import (
+    BASES,
+    KEYS,
+    OFFSETS,
+    POSITIONS,
+    XS,
+    Callee,
+    is_of,
 )
+
+CLAIMS = {"negative_positions": False, "empty": False}
+"""What follows of any offset."""
+
+TOLD = (
+    "one call for each run of consecutive positions, of all rows where they are the same",
+    "of many runs, those of one start and size are the rows of one call",
+)
+"""How positions are taken apart."""
 
 
 def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
@@ -45,13 +56,10 @@ def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
         return [rotate]
 
     layouts = {"layouts": [True, False]} if switch else {}
-    told = [_TOLD, *([f"made for each head_dim: {made.told}"] if made else [])]
-    claims = {**_CLAIMS, **(made.claims if made else {}), **layouts}
+    told = [*TOLD, *([f"made as {made.told}"] if made else [])]
+    heads_first = {"axes": "bhsd"} if is_of(callee.found, "mlx") else {}
+    claims = {**CLAIMS, **heads_first, **(made.claims if made else {}), **layouts}
     return Binds(make, claims, tuple(told), keywords=("interleaved",) if switch else ())
-
-
-def _fits(callee: Callee) -> bool:
-    return not callee.is_class or isinstance(maker(callee.found, callee.space), Maker)
 
 
 STYLE = Style(
@@ -61,5 +69,5 @@ STYLE = Style(
     binds=_binds,
     knows={"switch": tuple(SWITCHES), "base": BASES},
     refuses=(*KEYS, *sorted(POSITIONS)),
-    fits=_fits,
+    fits=makeable,
 )

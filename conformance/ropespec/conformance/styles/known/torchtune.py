@@ -5,13 +5,14 @@ from typing import Any
 
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import Binds, Setting, Style, Way
-from ropespec.conformance.styles.made import Maker, maker
+from ropespec.conformance.styles.made import Maker, makeable, maker
 from ropespec.conformance.styles.signature import KEYS, POSITIONS, XS, Callee
 
 _INPUT_POS = "input_pos"
 
 
-def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
+def by_instances(callee: Callee, roles: Mapping[str, str]) -> Binds:
+    """Bind a class by its instances, one for what is given to it."""
     made = maker(callee.found, callee.space)
     assert isinstance(made, Maker)
 
@@ -24,20 +25,20 @@ def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
         return [rotate]
 
     layouts = {"layouts": [True]} if roles["positions"] == _INPUT_POS else {}
-    told = (f"made for each head_dim: {made.told}",)
+    told = (f"made as {made.told}",)
     keywords = ("interleaved",) if made.switch else ()
     return Binds(make, {**layouts, "empty": False, **made.claims}, told, keywords=keywords)
 
 
-def _fits(callee: Callee) -> bool:
-    return callee.is_class and isinstance(maker(callee.found, callee.space), Maker)
+def _fits(callee: Callee) -> str:
+    return makeable(callee) if callee.is_class else "it is no class, but f(x, positions)"
 
 
 STYLE = Style(
     "torchtune",
     60,
     needs={"x": XS, "positions": sorted(POSITIONS)},
-    binds=_binds,
+    binds=by_instances,
     refuses=KEYS,
     fits=_fits,
 )

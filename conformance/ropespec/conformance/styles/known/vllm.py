@@ -7,7 +7,7 @@ import numpy as np
 
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import FINITE, SWITCHES, Binds, Setting, Style, Way
-from ropespec.conformance.styles.made import Maker, maker
+from ropespec.conformance.styles.made import Maker, makeable, maker
 from ropespec.conformance.styles.signature import KEYS, POSITIONS, XS, Callee
 from ropespec.conformance.styles.tables import Tables
 
@@ -84,4 +84,5 @@ STYLE = Style(
         "cache": ("cos_sin_cache",),
         "switch": tuple(SWITCHES),
     },
+    fits=makeable,
 )
