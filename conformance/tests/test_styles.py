@@ -1,4 +1,4 @@
-"""Styles: a signature of a library is bound as f(x, positions), and what is wrong in it is seen."""
+"""Styles: signatures of libraries are bound as f(x, positions), and what is wrong is seen."""
 
 from pathlib import Path
 
@@ -32,6 +32,8 @@ RIGHT = [
     (f"{STYLED}:InPlace", {}, "vllm", {"gradients": False, "max_position": 32767}),
     (f"{STYLED}:InputPos", {}, "torchtune", {"layouts": [True], "negative_positions": False}),
     (f"{STYLED}:Cached", HALF, "offset", {"negative_positions": False, "empty": False}),
+    (f"{STYLED}:apply_angles", {}, "te", {"axes": "sbhd", "layouts": [True, False]}),
+    (f"{STYLED}:angles_by_heads", HALF, "te", {"axes": "bhsd"}),
     (LLAMA, {}, "hf", {"array": "torch"}),
 ]
 
@@ -68,6 +70,7 @@ WRONG = [
     ("KeyLeft", {}, "ROT-7.value"),
     ("InputPosOff", {}, "ROT-9.every"),
     ("CachedFirst", HALF, "ROT-9.every"),
+    ("angles_negative", HALF, "ROT-7.value"),
 ]
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from ropespec.conformance.frameworks import BUILTIN, FRAMEWORKS
 from ropespec.conformance.styles.choice import EAGER, Bound, NoStyleError, bound, searched
+from ropespec.conformance.styles.model import SUFFIX, Model
 from ropespec.conformance.styles.signature import Callee, parameters_of, required_of
 from ropespec.conformance.subject import checked
 from ropespec.conformance.subject.binding import PLAIN, Binding, binding_of
@@ -95,6 +96,8 @@ def find(target: Target, style: str = "") -> Found:
     """
     if target.is_foreign:
         return _foreign(target)
+    if target.path.endswith(SUFFIX):
+        return _model(target)
     module, root = _import(target)
     holders: list[object] = [module]
     for name in target.attribute.split(".") if target.attribute else ():
@@ -175,6 +178,22 @@ def _foreign(target: Target) -> Found:
     binding = binding_of(function, _KNOWN, _ROTATION)
     profile = _profile([function], target)
     return Found({_ROTATION: function}, {_ROTATION: [*function.keywords]}, profile, "", binding)
+
+
+def _model(target: Target) -> Found:
+    try:
+        model = Model(target.path)
+        by = bound(Callee(model, Path(target.path).name, {}), "onnx")
+    except ModuleNotFoundError:
+        must = "pip install 'ropespec[onnx]'"
+        raise TargetUnusable(f"onnxruntime is not installed: {must}") from None
+    except NoStyleError as problem:
+        raise TargetUnusable(f"{target.text}: {problem}") from None
+    except Exception as problem:
+        text = " ".join(str(problem).split())[:200]
+        raise TargetUnusable(f"{target.text} cannot be run as a model: {text}") from problem
+    assert by is not None
+    return _styled(by, model, None, "")
 
 
 def _offers(found: object, name: str) -> bool:

@@ -30,6 +30,8 @@ class Styled:
         How each of several ways to call it differs from the usual.
     asked : bool
         Whether it was named, and not told by the parameters.
+    way : int or None
+        Which of the ways answered; None where that is open.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Styled:
     others: tuple[str, ...] = ()
     ways: tuple[str, ...] = ()
     asked: bool = False
+    way: int | None = None
 
     def by(self, way: int | None, profile: Profile) -> "Styled":
         """Return the same, with what is special to how it is called under a profile."""
@@ -46,7 +49,8 @@ class Styled:
         order = ", ".join(profile.axes.upper())
         shared = ["positions as (S,)"] if profile.shared_positions else []
         handed = f"x handed over as ({order})"
-        return replace(self, told=(*self.told, *filter(None, special), handed, *shared))
+        told = (*self.told, *filter(None, special), handed, *shared)
+        return replace(self, told=told, way=way)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -14,7 +14,6 @@ from ropespec.conformance.styles.signature import (
     POSITIONS,
     XS,
     Callee,
-    is_of,
 )
 
 CLAIMS = {"negative_positions": False, "empty": False}
@@ -27,7 +26,8 @@ TOLD = (
 """How positions are taken apart."""
 
 
-def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
+def by_offset(callee: Callee, roles: Mapping[str, str]) -> Binds:
+    """Bind what takes x and the position of its first token."""
     made = maker(callee.found, callee.space) if callee.is_class else None
     assert not isinstance(made, str)
     switch = roles.get("switch", "") or (made.switch if made else "")
@@ -57,8 +57,7 @@ def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
 
     layouts = {"layouts": [True, False]} if switch else {}
     told = [*TOLD, *([f"made as {made.told}"] if made else [])]
-    heads_first = {"axes": "bhsd"} if is_of(callee.found, "mlx") else {}
-    claims = {**CLAIMS, **heads_first, **(made.claims if made else {}), **layouts}
+    claims = {**CLAIMS, **(made.claims if made else {}), **layouts}
     return Binds(make, claims, tuple(told), keywords=("interleaved",) if switch else ())
 
 
@@ -66,7 +65,7 @@ STYLE = Style(
     "offset",
     90,
     needs={"x": XS, "offset": OFFSETS},
-    binds=_binds,
+    binds=by_offset,
     knows={"switch": tuple(SWITCHES), "base": BASES},
     refuses=(*KEYS, *sorted(POSITIONS)),
     fits=makeable,
