@@ -25,7 +25,8 @@ _LENGTHS = (
     *("max_seq_len", "max_seq_length", "max_position_embeddings", "max_position", "max_len"),
     *("end", "seq_len", "seq_length", "max_length", "max_positions", "block_size"),
 )
-_OF_CONFIG = {"num_attention_heads": 1, "num_key_value_heads": 1}
+_SIZES = ("head_dim", "hidden_size", "qk_rope_head_dim")
+_ONE_HEAD = {"num_attention_heads": 1, "num_key_value_heads": 1}
 
 
 @dataclass
@@ -183,13 +184,11 @@ def _configured(config: Callable[..., Any], setting: Setting, width: int) -> dic
     )
     part = profile.convention.dim(width) / width
     scheme = {"rope_type": "default"} if profile.scaling is None else words.say(profile.scaling)
-    parameters = {**scheme, "rope_theta": profile.base}
-    parameters |= {"partial_rotary_factor": part} if part != 1 else {}
-    given: dict[str, Any] = {"head_dim": width, "hidden_size": width, **_OF_CONFIG}
+    told = {"rope_theta": profile.base, "partial_rotary_factor": part}
+    given: dict[str, Any] = dict.fromkeys(_SIZES, width) | _ONE_HEAD
     if "rope_parameters" in names:
-        given["rope_parameters"] = parameters
+        given["rope_parameters"] = {**scheme, **told}
     else:
-        given |= {"rope_theta": profile.base}
+        given |= told
         given |= {} if profile.scaling is None else {"rope_scaling": scheme}
-        given |= {"partial_rotary_factor": part} if part != 1 else {}
     return {name: value for name, value in given.items() if anything or name in names}
