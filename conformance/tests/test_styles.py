@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -10,7 +11,7 @@ from ropespec.conformance.cli import main
 from ropespec.conformance.cli.status import UNUSABLE
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.report.advice import command
-from ropespec.conformance.report.document import document
+from ropespec.conformance.report.document import document, schema
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.styles import STYLES
 from ropespec.conformance.subject.errors import TargetUnusable
@@ -106,7 +107,9 @@ def test_a_module_is_searched_and_its_own_tables_are_used():
     """What was found and what was converted stands in the report and in the document."""
     claims = {"base": 500.0, "rotary_dim": 8, "head_dims": [16]}
     verdict = judged(LLAMA, claims, ("ROT-7.value",))
-    style = document(verdict)["style"]
+    written = document(verdict)
+    jsonschema.Draft202012Validator(schema()).validate(written)
+    style = written["style"]
 
     assert verdict.conforms
     assert style["callee"] == "apply_rotary_pos_emb"

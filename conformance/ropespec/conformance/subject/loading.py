@@ -368,7 +368,7 @@ def _nothing(found: object, target: Target) -> str:
             if inspect.isfunction(item) and not name.startswith("_")
         ]
         hint = f"; name one: {target.place}:{own[0]}" if own else ""
-        return f"{target.text} offers no function of the API{hint}"
+        return f"{target.text} offers no function of the API, and no style binds one{hint}"
     return f"{target.text} is not callable and offers no function of the API: {describe(found)}"
 
 
