@@ -168,7 +168,7 @@ class _Offering:
     style: Styled | None
 
     @classmethod
-    def of(cls, target: str, frame: Frame, *, asked: bool) -> "_Offering":
+    def of(cls, target: str, frame: Frame, *, asked: bool = False) -> "_Offering":
         answer = frame.header
         require_done(target, answer)
         binding = Binding.of(answer.get("binding"))
