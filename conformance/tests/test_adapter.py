@@ -22,19 +22,8 @@ NUMPY = """
 import numpy as np
 from ropespec import reference
 
-def by_tables(x, cos, sin):
-    a, b = np.split(x, 2, -1)
-    cos, sin = cos[:, :, None], sin[:, :, None]
-    return np.concatenate([a * cos - b * sin, a * sin + b * cos], -1)
-
-def by_complex(x, freqs_cis):
-    pairs = x.reshape(*x.shape[:-1], -1, 2)
-    turned = (pairs[..., 0] + 1j * pairs[..., 1]) * freqs_cis[:, None]
-    return np.stack([turned.real, turned.imag], -1).reshape(x.shape).astype(x.dtype)
-
-def apply(x, offset):
-    where = offset + np.arange(x.shape[1])[None]
-    return reference.apply_rotary(x, where, interleaved=False)
+def apply(x, positions):
+    return reference.apply_rotary(x, positions, interleaved=False), None
 
 def in_place(x, positions):
     x[...] = reference.apply_rotary(x, positions, interleaved=False)
@@ -104,78 +93,48 @@ def rotated(names, x):
     return np.concatenate(parts), profile.layouts[0]
 
 
-# The attribute, whether it can be called, and the orders of axes that may be claimed of it.
+# The attribute, and the orders of axes that may be claimed of it.
 TORCH = [
-    ("apply_rotary_pos_emb", False, ("bshd", "bhsd")),
-    ("Rotary", True, ("bshd", "bhsd")),
-    ("Halved", True, ("bshd", "bhsd")),
-    ("apply_rotary_emb", False, ("bshd", "bhsd")),
-    ("flash", False, ("bshd", "bhsd")),
-    ("gptj", False, ("bshd", "bhsd")),
-    ("vllm", False, ("bshd", "bhsd")),
-    ("vllm_native", False, ("bshd",)),
-    ("Cached", False, ("bshd",)),
-    ("CachedHeadsFirst", False, ("bhsd",)),
-    ("two", True, ("bshd",)),
-    ("in_place", True, ("bshd",)),
-    ("heads_first", True, ("bshd",)),
+    ("Rotary", ("bshd", "bhsd")),
+    ("Halved", ("bshd", "bhsd")),
+    ("two", ("bshd",)),
+    ("in_place", ("bshd",)),
+    ("heads_first", ("bshd",)),
 ]
 
 
 @pytest.mark.parametrize(
-    ("attribute", "is_called", "axes"),
-    [(name, is_called, axes) for name, is_called, orders in TORCH for axes in orders],
+    ("attribute", "axes"), [(name, axes) for name, orders in TORCH for axes in orders]
 )
-def test_an_adapter_rotates(attribute, is_called, axes, beside):
-    """Hugging Face, Meta, flash-attn, GPT-J, vLLM, an offset, two results, tables, in place."""
+def test_an_adapter_rotates(attribute, axes, beside):
+    """Two results, tables, in place, another order."""
     module = importlib.import_module("signatures")
     function = found(module, attribute)
-    neighbours = attribute in ("apply_rotary_emb", "gptj")
-    layouts = (True,) if attribute == "gptj" else (True, False)
-    profile = Profile(layouts=layouts, array="torch", axes=axes)
+    profile = Profile(layouts=(True, False), array="torch", axes=axes)
     callee = f"{attribute}()" if isinstance(getattr(module, attribute), type) else attribute
     binding = binding_of(function, KEYWORDS, callee)
     x = np.random.default_rng(0).standard_normal((2, 5, 3, 64)).astype(np.float32)
-    gave = answered(function, binding, profile, array_of(profile, x)) if is_called else None
+    gave = answered(function, binding, profile, array_of(profile, x))
     target = f"{SUBJECTS}/signatures.py:{attribute}"
 
-    assert binding.fits == is_called
+    assert binding.fits
     y, interleaved = rotated(beside(adapter(target, binding, profile, gave)), x)
 
     expected = reference.apply_rotary(x, POSITIONS, interleaved=interleaved)
-    assert interleaved == neighbours
-    np.testing.assert_allclose(y, expected, rtol=0, atol=2e-4)
-
-
-def test_the_tables_of_a_module_of_your_own_are_one_line_away(beside):
-    """The comment in the adapter of Hugging Face is Python."""
-    module = importlib.import_module("signatures")
-    binding = binding_of(module.apply_rotary_pos_emb, KEYWORDS, "apply_rotary_pos_emb")
-    profile = Profile(layouts=(False,), array="torch")
-    source = adapter("signatures:apply_rotary_pos_emb", binding, profile)
-    comment = "# Or by the tables of your module: "
-    used = source.replace(comment, "").replace("import torch", "import torch\nimport signatures")
-    x = np.random.default_rng(1).standard_normal((2, 5, 3, 64)).astype(np.float32)
-
-    assert comment in source
-    y, _ = rotated(beside(used.replace("= rotary(", "= signatures.Rotary()(")), x)
-
-    expected = reference.apply_rotary(x, POSITIONS, interleaved=False)
+    assert not interleaved
     np.testing.assert_allclose(y, expected, rtol=0, atol=2e-4)
 
 
 @pytest.mark.parametrize(
-    ("attribute", "callee", "is_called"),
+    ("attribute", "callee"),
     [
-        ("by_tables", "by_tables", False),
-        ("by_complex", "by_complex", False),
-        ("apply", "apply", False),
-        ("in_place", "in_place", True),
-        ("Rope", "Rope().apply_rotary", True),
-        ("", "in_place", True),
+        ("apply", "apply"),
+        ("in_place", "in_place"),
+        ("Rope", "Rope().apply_rotary"),
+        ("", "in_place"),
     ],
 )
-def test_an_adapter_speaks_numpy_as_well(attribute, callee, is_called, beside, tmp_path):
+def test_an_adapter_speaks_numpy_as_well(attribute, callee, beside, tmp_path):
     """Functions, one that is called `apply`, a class, a module."""
     (tmp_path / "numpy_signatures.py").write_text(NUMPY, encoding="utf-8")
     sys.path.insert(0, str(tmp_path))
@@ -186,7 +145,7 @@ def test_an_adapter_speaks_numpy_as_well(attribute, callee, is_called, beside, t
         binding = binding_of(function, KEYWORDS, callee)
         profile = Profile(layouts=(True, False))
         x = np.random.default_rng(2).standard_normal((2, 5, 3, 8)).astype(np.float32)
-        gave = answered(function, binding, profile, x.copy()) if is_called else None
+        gave = answered(function, binding, profile, x.copy())
         target = f"{tmp_path}/numpy_signatures.py" + (f":{attribute}" if attribute else "")
         names = beside(adapter(target, binding, profile, gave))
     finally:

@@ -31,7 +31,7 @@ def right(x, positions):
     return reference.apply_rotary(x, positions, interleaved=False)
 
 
-def by_tables(x, cos, sin):
+def by_tables(x, cos, sin, phase):
     return x
 
 
@@ -142,7 +142,7 @@ def refused(name, timeout=30.0, **claims):
     [
         (
             "by_tables",
-            "cannot be called as f(x, positions); its parameters are x, cos, sin",
+            "cannot be called as f(x, positions); its parameters are x, cos, sin, phase",
             "cos=",
         ),
         (
@@ -283,7 +283,7 @@ def test_what_an_error_left_behind_is_forgotten():
 @pytest.mark.usefixtures("folder")
 def test_a_signature_is_told_before_the_pairing_is_asked_for():
     """Nobody has to say how something pairs that cannot be called."""
-    with pytest.raises(TargetUnusable, match="its parameters are x, cos, sin"):
+    with pytest.raises(TargetUnusable, match="its parameters are x, cos, sin, phase"):
         open_subject("my_rope.py:by_tables", {}, 30.0)
     with pytest.raises(PairingUnknown, match="does not say how it pairs"):
         open_subject("my_rope.py:right", {}, 30.0)
@@ -324,7 +324,7 @@ def test_every_command_says_the_same(words, capsys):
     )
 
     assert said.out == ""
-    assert line.endswith("its parameters are x, cos, sin")
+    assert line.endswith("its parameters are x, cos, sin, phase")
     assert blank == ""
     assert "def apply(x, positions):" in remedy.splitlines()
 
@@ -344,13 +344,9 @@ def test_identify_claims_nothing_of_what_gives_no_numbers(name, folder, capsys):
 
 def test_the_adapter_is_checked_in_the_place_of_the_target(folder, capsys):
     """What is printed, written to a file, is a subject that can be checked."""
-    numbers = "\n\ndef by_tables(x, cos, sin):\n    a, b = np.split(x, 2, -1)\n"
-    numbers += "    cos, sin = cos[:, :, None], sin[:, :, None]\n"
-    numbers += "    return np.concatenate([a * cos - b * sin, a * sin + b * cos], -1)\n"
-    (folder / "tables.py").write_text(f"import numpy as np{numbers}", encoding="utf-8")
-    assert main(["check", "tables.py:by_tables", "--half"]) == UNUSABLE
+    assert main(["check", "my_rope.py:twice", "--half"]) == UNUSABLE
     said = capsys.readouterr().err
-    (folder / "adapter.py").write_text(said[said.index("import numpy") :], encoding="utf-8")
+    (folder / "adapter.py").write_text(said[said.index("from my_rope") :], encoding="utf-8")
 
     assert main(["check", "adapter.py:apply", "--half", "--only", "ROT-7"]) == 0
 

@@ -104,6 +104,8 @@ def test_failures_that_do_not_fit(answer):
         {"offers": {}, "profile": {"a": [[[[3]]]]}},
         {"offers": {}, "profile": {"a": [0] * 10**4}},
         {"offers": {}, "profile": {"base": 10**400}},
+        {"offers": {}, "style": "hf"},
+        {"offers": {}, "style": {"style": "hf", "callee": "f", "told": [1], "claims": {}}},
     ],
 )
 def test_offers_that_do_not_fit(answer):

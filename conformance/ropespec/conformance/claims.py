@@ -9,7 +9,17 @@ from typing import Any
 
 from ropespec.spec.errors import describe
 
-__all__ = ["INT64_LIMIT", "Claim", "ProfileError", "claim", "claim_of", "require"]
+__all__ = [
+    "INT64_LIMIT",
+    "Claim",
+    "ProfileError",
+    "claim",
+    "claim_of",
+    "finite_base",
+    "require",
+    "require_room",
+    "wide_enough",
+]
 
 _KEY = "claim"
 INT64_LIMIT = 2**63 - 1
@@ -138,3 +148,36 @@ def _require_integer(option: str, value: object, *, even: bool) -> None:
         raise ProfileError(f"{option} must be an integer; got {describe(value)}")
     if not 1 <= value <= INT64_LIMIT:  # type: ignore[operator]  # whole
         raise ProfileError(f"{option} must be in 1..2^63-1; got {value}")
+
+
+def finite_base(base: object) -> float:
+    """Return a base as a float; refuse what is none above 1."""
+    if isinstance(base, bool) or not isinstance(base, (int, float)):
+        raise ProfileError(f"base must be a number above 1; got {describe(base)}")
+    try:
+        found = float(base)
+    except OverflowError:
+        found = float("inf")
+    if not 1.0 < found < float("inf"):
+        raise ProfileError(f"base must be a finite number above 1; got {found}")
+    return found
+
+
+def wide_enough(head_dims: tuple[int, ...], smallest: int) -> tuple[int, ...]:
+    """Drop the sizes below the smallest that is claimed."""
+    kept = tuple(one for one in head_dims if one >= smallest)
+    if not kept:
+        given = ", ".join(map(str, head_dims))
+        raise ProfileError(
+            f"min-head-dim must be at most head-dim; got {smallest} for head-dim {given}"
+        )
+    return kept
+
+
+def require_room(rotary_dim: int, head_dims: tuple[int, ...]) -> None:
+    """Refuse a rotated part that is in no head."""
+    if not any(head_dim >= rotary_dim for head_dim in head_dims):
+        given = ", ".join(map(str, head_dims))
+        raise ProfileError(
+            f"rotary-dim must be at most head-dim; got {rotary_dim} for head-dim {given}"
+        )

@@ -13,7 +13,7 @@ from ropespec.conformance.adapter import Answered, adapter
 from ropespec.conformance.frameworks import ARRAYS, DEFAULT
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.profile import HEAD_DIMS, Profile
-from ropespec.conformance.subject.binding import POSITIONS, Binding
+from ropespec.conformance.styles.signature import POSITIONS
 from ropespec.conformance.subject.errors import (
     SubjectCrashed,
     SubjectError,
@@ -83,7 +83,7 @@ class _FirstCall:
     def __init__(self, session: Session, *, pairing_known: bool) -> None:
         self.session = session
         self.profile = session.profile
-        self.binding: Binding = session.offers["apply_rotary"].binding
+        self.binding = session.offers["apply_rotary"].binding
         self.pairing_known = pairing_known
 
     def require_signature(self) -> None:

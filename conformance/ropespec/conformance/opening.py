@@ -5,7 +5,7 @@ from typing import Any
 
 from ropespec.conformance.builtin import BUILTIN, availability, builtin_profile
 from ropespec.conformance.first_call import require_answer, require_signature
-from ropespec.conformance.profile import ALIASES, CLAIMS, WAIVERS, Profile, ProfileError
+from ropespec.conformance.profile import ALIASES, CLAIMS, STYLE, WAIVERS, Profile, ProfileError
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.waivers import read_waivers
@@ -89,9 +89,11 @@ def _open(
     if target in BUILTIN and (reason := availability(target)):
         raise TargetUnusable(f"{target} cannot run here: {reason}")
     import_timeout = max(2 * timeout, SHORTEST_IMPORT)
-    loaded = load(target, import_timeout)
+    claims = dict(claims)
+    loaded = load(target, import_timeout, style=claims.pop(STYLE, ""))
     try:
         own = builtin_profile(target).as_dict() if target in BUILTIN else loaded.profile_mapping
+        own = own if loaded.style is None else {**loaded.style.claims, **_canonical(own or {})}
         try:
             profile, guessed = merged_profile(target, own, claims), False
             _require_keyword(target, profile, loaded.offers)

@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ropespec.conformance.claims import Claim, ProfileError, claim, claim_of, require
+from ropespec.conformance.claims import (
+    Claim,
+    ProfileError,
+    claim,
+    claim_of,
+    finite_base,
+    require,
+    require_room,
+    wide_enough,
+)
 from ropespec.conformance.frameworks import ARRAYS, DEFAULT, FRAMEWORKS, Framework
 from ropespec.conformance.judge.precision import PRECISIONS
 from ropespec.conformance.scaled import arguments as scaling_arguments
@@ -22,6 +31,7 @@ __all__ = [
     "ALIASES",
     "AXES",
     "CLAIMS",
+    "STYLE",
     "WAIVERS",
     "Profile",
     "ProfileError",
@@ -40,6 +50,9 @@ ALIASES = {"dtype": "dtypes", "head_dim": "head_dims", "interleaved": "layouts"}
 
 WAIVERS = "waivers"
 """The name under which waivers stand beside claims; they are none (see `waivers`)."""
+
+STYLE = "style"
+"""The name under which the style that binds a target stands beside claims; it is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +264,12 @@ class Profile:
             require(name, told, getattr(self, name))
         if (most := max(self.head_dims)) > MOST_HEAD_DIM:
             raise ProfileError(f"head-dim must be at most {MOST_HEAD_DIM} here; got {most}")
-        object.__setattr__(self, "head_dims", _wide_enough(self.head_dims, self.min_head_dim))
-        object.__setattr__(self, "base", _finite_base(self.base))
+        object.__setattr__(self, "head_dims", wide_enough(self.head_dims, self.min_head_dim))
+        object.__setattr__(self, "base", finite_base(self.base))
         if self.frequencies is not None:
             _require_mixed(self)
         if self.rotary_dim is not None:
-            _require_room(self.rotary_dim, self.head_dims)
+            require_room(self.rotary_dim, self.head_dims)
         if self.axial and (self.sections is None or self.sections_in_turn):
             raise ProfileError("axial needs sections, and these one after the other")
         if self.scaling is not None:
@@ -466,34 +479,3 @@ def _require_mixed(profile: Profile) -> None:
     for name in ("sections", "scaling"):
         if getattr(profile, name) is not None:
             raise ProfileError(f"frequencies that are given have no {name}")
-
-
-def _finite_base(base: object) -> float:
-    if isinstance(base, bool) or not isinstance(base, (int, float)):
-        raise ProfileError(f"base must be a number above 1; got {describe(base)}")
-    try:
-        found = float(base)
-    except OverflowError:
-        found = float("inf")
-    if not 1.0 < found < float("inf"):
-        raise ProfileError(f"base must be a finite number above 1; got {found}")
-    return found
-
-
-def _wide_enough(head_dims: tuple[int, ...], smallest: int) -> tuple[int, ...]:
-    """Drop the sizes below the smallest that is claimed."""
-    kept = tuple(one for one in head_dims if one >= smallest)
-    if not kept:
-        given = ", ".join(map(str, head_dims))
-        raise ProfileError(
-            f"min-head-dim must be at most head-dim; got {smallest} for head-dim {given}"
-        )
-    return kept
-
-
-def _require_room(rotary_dim: int, head_dims: tuple[int, ...]) -> None:
-    if not any(head_dim >= rotary_dim for head_dim in head_dims):
-        given = ", ".join(map(str, head_dims))
-        raise ProfileError(
-            f"rotary-dim must be at most head-dim; got {rotary_dim} for head-dim {given}"
-        )

@@ -321,6 +321,8 @@ class Verdict:
         What this system could not keep the subject from, one clause each.
     stragglers : mapping of str to int
         Processes that outlived the subject and were ended: how many of each name.
+    style : mapping or None
+        How a style binds it, as `subject.styled.Styled` says it; None where none does.
     """
 
     subject: str
@@ -339,6 +341,7 @@ class Verdict:
     remedy: Remedy | None = None
     lacks: tuple[str, ...] = ()
     stragglers: Mapping[str, int] = field(default_factory=dict)
+    style: Mapping[str, Any] | None = None
 
     @property
     def precision(self) -> str:

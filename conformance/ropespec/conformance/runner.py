@@ -65,6 +65,7 @@ def run(
         unneeded=unneeded(session.waivers, results),
         lacks=session.lacks,
         coverage=learnt.covered.as_dict(session.profile),
+        style=None if session.style is None else session.style.as_dict(),
     )
     verdict = explained(session, verdict)
     session.refresh()  # what outlives its process is known when that has ended

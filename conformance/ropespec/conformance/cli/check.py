@@ -99,7 +99,9 @@ def check_command(  # one parameter per option that is no claim
 
     TARGET is BACKENDS (the built-in backends), package.module:attribute or
     path/to/file.py:attribute: a function f(x, positions) that returns x rotated, or a module or
-    an object that offers more of the API. Without TARGET every built-in backend is checked.
+    an object that offers more of the API. Functions and classes of other signatures are bound by
+    the names of their parameters, or by --style, and a module is searched for one.
+    Without TARGET every built-in backend is checked.
     Programs and libraries in other languages are named by --command and --c-abi; other commands
     take them as command:PROGRAM and c-abi:LIBRARY:SIGNATURE.
 
@@ -110,6 +112,7 @@ def check_command(  # one parameter per option that is no claim
     \b
     ropespec check my_rope.py:apply --half
     ropespec check my_kernels.rope:apply --interleaved --array torch --axes bhsd --dtype bfloat16
+    ropespec check transformers.models.llama.modeling_llama
     ropespec check my_rope.py:apply --half --only ROT-7 --json verdict.json
     ropespec check --command './my_rope --fast' --half
     ropespec check librope.so --c-abi 'rope(float* x, const int* pos, int b, int s, int h, int d)'

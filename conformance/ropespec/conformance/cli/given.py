@@ -10,7 +10,7 @@ import click
 
 from ropespec.conformance.cli.options import claims_of
 from ropespec.conformance.cli.status import Unusable
-from ropespec.conformance.profile import ALIASES, WAIVERS, Profile
+from ropespec.conformance.profile import ALIASES, STYLE, WAIVERS, Profile
 from ropespec.conformance.subject.target import did_you_mean
 
 __all__ = ["given", "given_options"]
@@ -35,7 +35,7 @@ _OPTIONS = (
         "--profile",
         "profile_file",
         metavar="FILE",
-        help="Claims by the names of a PROFILE, and a table [waivers], in TOML; options win.",
+        help="Claims by the names of a PROFILE, style, and a table [waivers]; TOML; options win.",
     ),
     click.option(
         "--waive",
@@ -86,7 +86,7 @@ def _read(name: str) -> dict[str, Any]:
     found = {key.replace("-", "_"): value for key, value in read.items()}
     known = {field.name for field in dataclasses.fields(Profile)}
     for key in found:
-        if key not in {*known, *ALIASES, WAIVERS}:
+        if key not in {*known, *ALIASES, STYLE, WAIVERS}:
             near = did_you_mean(key, sorted(known)) or f"; known are {', '.join(sorted(known))}"
             raise Unusable(f"--profile: {name} makes an unknown claim, {key!r}{near}")
     if not isinstance(found.get(WAIVERS, {}), dict):

@@ -15,8 +15,9 @@ from ropespec.conformance.claims import Claim
 from ropespec.conformance.cli.configured import CONFIG_OPTIONS, configured
 from ropespec.conformance.cli.status import Unusable
 from ropespec.conformance.frameworks import BUILTIN
-from ropespec.conformance.profile import CLAIMS
+from ropespec.conformance.profile import CLAIMS, STYLE
 from ropespec.conformance.scaled import OPTIONS
+from ropespec.conformance.styles import STYLES
 from ropespec.conformance.subject.environment import PYTHON
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.target import Target, current_folder, parse
@@ -131,6 +132,11 @@ _OPTIONS = (
     ),
     *(_number_of_a_scheme(key, word) for key, word in words.WORDS.items()),
     *CONFIG_OPTIONS,
+    click.option(
+        "--style",
+        type=click.Choice(list(STYLES)),
+        help="How it is called, where its parameters do not tell.",
+    ),
 )
 
 
@@ -249,7 +255,8 @@ def claims_of(options: Mapping[str, Any]) -> dict[str, Any]:
         **{name: _claimed(name, options[name]) for name in CLAIMS},
     }
     claims = {name: value for name, value in claims.items() if value not in (None, [])}
-    return {**configured(options), **claims}
+    styled = {} if options[STYLE] is None else {STYLE: options[STYLE]}
+    return {**configured(options), **claims, **styled}
 
 
 def _scaling(options: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -127,7 +127,8 @@ class _Chooser:
         self.tape = tape
         offer = trial.session.offers.get("apply_rotary")
         binding = offer.binding if offer is not None else PLAIN
-        self.setting = Setting(trial.session.target, trial.profile, binding)
+        session = trial.session
+        self.setting = Setting(session.target, trial.profile, binding, session.style)
         self.place = _Place.of(finding.where)
         self.said = Element(
             finding.where,

@@ -17,6 +17,7 @@ from ropespec.conformance.evidence.source import (
     in_our_order,
     in_subject_order,
     passed,
+    styled_source,
     subject_source,
 )
 from ropespec.conformance.frameworks import Framework
@@ -25,6 +26,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.asked import Asked
 from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.layout import positions_for_subject, to_subject
+from ropespec.conformance.subject.styled import Styled
 from ropespec.spec.axes import Told
 from ropespec.spec.convention import Convention, Pairing
 
@@ -57,11 +59,14 @@ class Setting:
         Its claims: framework, axes, device.
     binding : Binding
         How its rotation takes x and positions.
+    style : Styled or None
+        How a style binds its rotation.
     """
 
     target: str
     profile: Profile
     binding: Binding = PLAIN
+    style: Styled | None = None
 
     @property
     def room(self) -> Framework:
@@ -73,9 +78,14 @@ class Setting:
         arrays = [value for one in asked for value in (*one.arrays, *one.extra)]
         arrays += [value for one in asked for value in one.keywords.values()]
         functions = dict.fromkeys(one.function for one in asked)
-        first, *others = ([*subject_source(self.target, name)] for name in functions)
+        first, *others = (self._found(name) for name in functions)
         more = [line for lines in others for line in lines if line not in first]
         return [*imports(self.target, self.profile, arrays), *first, *more]
+
+    def _found(self, function: str) -> Lines:
+        if self.style is not None and function == "apply_rotary":
+            return styled_source(self.target, self.style, self.profile, function)
+        return subject_source(self.target, function)
 
     def call(self, function: str, words: Sequence[str]) -> str:
         """Write a call with these arguments; a rotation takes x and positions in its own way."""

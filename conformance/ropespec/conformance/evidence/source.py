@@ -16,6 +16,7 @@ from ropespec.conformance.frameworks import ARRAYS, BUILTIN
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.layout import components
 from ropespec.conformance.subject.schemes import Value
+from ropespec.conformance.subject.styled import Styled
 from ropespec.conformance.subject.target import FOREIGN
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "in_our_order",
     "in_subject_order",
     "passed",
+    "styled_source",
     "subject_source",
 ]
 
@@ -106,6 +108,18 @@ def subject_source(target: str, function: str) -> list[str]:
     lines.append("subject = subject() if isinstance(subject, type) else subject")
     fallback = ", subject" if function == "apply_rotary" else ""
     return [*lines, f'{function} = getattr(subject, "{function}"{fallback})']
+
+
+def styled_source(target: str, style: Styled, profile: Profile, function: str) -> list[str]:
+    """Write the lines that bind a rotation by a style under the claims of a profile."""
+    usual = Profile(layouts=profile.layouts).as_dict() | {"layouts": []}
+    claims = {name: one for name, one in profile.as_dict().items() if one != usual[name]}
+    named = f", style={style.name!r}" if style.asked else ""
+    way = f", way={style.way}" if style.way else ""
+    return [
+        "from ropespec.conformance.subject.outside import bound",
+        f"{function} = bound({target!r}, {claims!r}{named}{way})",
+    ]
 
 
 def _parts(target: str) -> tuple[str, str]:

@@ -48,7 +48,7 @@ CARD = Library(power=11.0, trigonometry=4.0, flushes=True)
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How source says what an adapter needs.
+    """How source and styles say what an adapter needs.
 
     Attributes
     ----------
@@ -56,8 +56,6 @@ class Words:
         The usual name of the framework, and the line that imports it.
     cat, cast, copy, permute : str
         How it joins arrays, casts, copies, and reorders axes.
-    on : str
-        What makes an array lie where x does.
     """
 
     name: str
@@ -66,7 +64,11 @@ class Words:
     cast: str = "astype"
     copy: str = "copy()"
     permute: str = "transpose"
-    on: str = ""
+
+    @property
+    def module(self) -> str:
+        """The module that has its functions."""
+        return self.imported.split()[1]
 
 
 class Framework(ABC):

@@ -11,7 +11,7 @@ class _Torch(Framework):
     name = title = "torch"
     rank = 1
     kinds = ("Tensor",)
-    words = Words("torch", "import torch", "cat", "to", "clone()", "permute", ", device=x.device")
+    words = Words("torch", "import torch", "cat", "to", "clone()", "permute")
     extra = "torch"
     is_backend = True
     transforms = tuple(TRANSFORMS)

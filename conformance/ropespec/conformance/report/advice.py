@@ -31,7 +31,9 @@ _MEANT = {
 """In which case a claim is the right one."""
 
 
-def command(verb: str, target: str, profile: Mapping[str, Any]) -> str:
+def command(
+    verb: str, target: str, profile: Mapping[str, Any], style: Mapping[str, Any] | None = None
+) -> str:
     """Write the command for a target under the claims of a profile.
 
     Parameters
@@ -42,11 +44,18 @@ def command(verb: str, target: str, profile: Mapping[str, Any]) -> str:
         The target.
     profile : mapping
         As `Profile.as_dict` returns it; claims that are the default are left out.
+    style : mapping or None
+        How a style binds the target, as a verdict has it; what it claims is left out.
     """
     usual = _usual(target, profile)
+    if style is not None:
+        usual |= style["claims"]
+    asked = [f"--style {style['name']}"] if style is not None and style["asked"] else []
     layouts = list(profile.get("layouts", ()))
     words = [_LAYOUTS[bool(one)] for one in layouts if layouts != usual["layouts"]]
-    return " ".join([f"ropespec {verb} {shlex.quote(target)}", *words, *as_options(profile, usual)])
+    return " ".join(
+        [f"ropespec {verb} {shlex.quote(target)}", *asked, *words, *as_options(profile, usual)]
+    )
 
 
 def _usual(target: str, profile: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +95,7 @@ def advice(verdict: Verdict, first: CheckResult) -> list[tuple[str, str]]:
             ("find out which convention it follows", f"ropespec identify {shlex.quote(target)}")
         )
     lines.append((f"read what {first.clause} asks for", f"ropespec spec {first.clause}"))
-    whole = command("check", verdict.subject, verdict.profile)
+    whole = command("check", verdict.subject, verdict.profile, verdict.style)
     lines.append(("see this failure whole", f"{whole} --only {first.id} --verbose"))
     return lines
 
@@ -99,7 +108,8 @@ def _is_unnamed(verdict: Verdict) -> bool:
 def _remedies(verdict: Verdict, found: Remedy) -> Iterator[tuple[str, str]]:
     """Say which claims fit and what is left under them, and what may be waived beside them."""
     claimed = Profile.from_mapping({**verdict.profile, **found.claims}).as_dict()
-    checked = " ".join([command("check", verdict.subject, claimed), *_waivers(verdict.waivers)])
+    whole = command("check", verdict.subject, claimed, verdict.style)
+    checked = " ".join([whole, *_waivers(verdict.waivers)])
     if found.claims:
         purpose = " and ".join(_MEANT[name].format(value) for name, value in found.claims.items())
         yield f"if {purpose} ({_outcome(found)})", checked

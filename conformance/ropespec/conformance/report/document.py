@@ -86,6 +86,7 @@ def _body(verdict: Verdict) -> dict[str, Any]:
         "remedy": found["remedy"],
         "diagnosis": found["diagnosis"],
         "profile": found["profile"],
+        "style": found["style"],
         "head_dims": found["head_dims"],
         "coverage": found["coverage"],
         "seed": found["seed"],

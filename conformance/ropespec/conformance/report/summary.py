@@ -100,7 +100,7 @@ def print_report(
 def _asides(verdict: Verdict) -> Sequence[str]:
     covered = (coverage_line(verdict.coverage), *left_out_lines(verdict.coverage))
     kept = kept_lines(verdict.lacks, verdict.stragglers)
-    return (_checked_as(verdict), *covered, _spent(verdict), *kept)
+    return (_checked_as(verdict), *_bound(verdict), *covered, _spent(verdict), *kept)
 
 
 def head(page: Page, verdict: Verdict, *, only: Sequence[str] = ()) -> None:
@@ -331,13 +331,22 @@ def _consequences(vague: Sequence[CheckResult]) -> str:
 def _closing(page: Page, verdict: Verdict) -> list[Text]:
     kept = kept_lines(verdict.lacks, verdict.stragglers)
     covered = filter(None, [coverage_line(verdict.coverage)])
-    lines = ["", _checked_as(verdict), *covered, *left_out(verdict.checks), *kept, MORE]
+    said = ["", _checked_as(verdict), *_bound(verdict), *covered]
+    lines = [*said, *left_out(verdict.checks), *kept, MORE]
     return [part for line in lines for part in page.wrapped(line, hang=2, style="dim")]
 
 
 def _checked_as(verdict: Verdict) -> str:
     line = profile_line(verdict.profile, verdict.head_dims)
     return f"checked as {line}, seed {verdict.seed}"
+
+
+def _bound(verdict: Verdict) -> list[str]:
+    """Say what a style made of the subject; nothing where none did."""
+    if (style := verdict.style) is None:
+        return []
+    others = f" (also there: {', '.join(style['others'])})" if style["others"] else ""
+    return [f"style {style['name']}: {style['callee']}{others}; {'; '.join(style['told'])}"]
 
 
 def _spent(verdict: Verdict) -> str:

@@ -5,16 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ropespec.conformance.styles.signature import (
+    POSITIONS,
+    Parameters,
+    parameters_of,
+    required_of,
+)
 from ropespec.conformance.subject import checked
 
-__all__ = ["ELSEWHERE", "PLAIN", "POSITIONS", "Binding", "binding_of", "parameters_of"]
-
-POSITIONS = frozenset(
-    {"positions", "position", "position_ids", "positions_ids", "position_id", "position_indices"}
-    | {"pos", "pos_ids", "pos_id", "input_pos", "input_positions", "token_pos", "token_positions"}
-    | {"segment_pos", "segment_positions", "cache_position", "cache_positions", "seq_positions"}
-)
-"""Names of a parameter that takes one position per token."""
+__all__ = ["ELSEWHERE", "PLAIN", "Binding", "binding_of"]
 
 ELSEWHERE = frozenset(
     {"offset", "offsets", "start", "start_pos", "start_position", "start_index", "seq_offset"}
@@ -28,8 +27,6 @@ ELSEWHERE = frozenset(
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-Parameters = Mapping[str, inspect.Parameter]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,23 +106,6 @@ PLAIN = Binding()
 """That of f(x, positions), of which nothing else is known."""
 
 
-def parameters_of(function: Callable[..., Any]) -> Parameters | None:
-    """Return the parameters of a function of the subject; None for one that does not say.
-
-    A module or a layer of a framework is called through a wrapper that takes anything; what its
-    `forward` or `call` takes is then what is meant.
-    """
-    forward = getattr(function, "forward", None)
-    try:
-        found = inspect.signature(forward if callable(forward) else function).parameters
-        inner = getattr(function, "call", None)
-        if callable(inner) and found and all(one.kind in _ANY_NUMBER for one in found.values()):
-            found = inspect.signature(inner).parameters
-    except (ValueError, TypeError):
-        return None
-    return found
-
-
 def binding_of(function: Callable[..., Any], keywords: Sequence[str], callee: str) -> Binding:
     """Find out how a rotation takes x and positions.
 
@@ -142,20 +122,21 @@ def binding_of(function: Callable[..., Any], keywords: Sequence[str], callee: st
     if found is None:
         return Binding(callee=callee)
     own = [one for one in found.values() if one.kind not in _ANY_NUMBER]
+    required = required_of(found)
     free = [one for one in own if one.name not in keywords]
     told = [one for one in free if one.name in POSITIONS]
     names: dict[str, Any] = {
         "parameters": tuple(one.name for one in own),
-        "required": tuple(one.name for one in own if _is_required(one)),
+        "required": required,
         "callee": callee,
     }
     if not told:
         second = [one.name for one in free if one.kind in _BY_PLACE][1:2]
         fits = _takes(found, [0, 1], (), keywords) and not ELSEWHERE.intersection(second)
         return Binding(fits, **names)
-    positions = next((one for one in told if _is_required(one)), told[0])
+    positions = next((one for one in told if one.name in required), told[0])
     rest = [one for one in free if one is not positions]
-    x = [one for one in rest if _is_required(one)] or rest[:1]
+    x = [one for one in rest if one.name in required] or rest[:1]
     if len(x) != 1:
         return Binding(fits=False, **names)
     by_place = [one.name for one in own if one.kind in _BY_PLACE]
@@ -188,7 +169,3 @@ def _takes(
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _is_required(one: inspect.Parameter) -> bool:
-    return one.default is inspect.Parameter.empty and one.kind not in _ANY_NUMBER

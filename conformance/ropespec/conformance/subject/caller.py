@@ -25,6 +25,7 @@ from ropespec.conformance.subject.layout import (
 )
 from ropespec.conformance.subject.reply import Offer, Reply, Rotated
 from ropespec.conformance.subject.requests import Question
+from ropespec.conformance.subject.styled import Styled
 
 __all__ = ["Caller"]
 
@@ -48,6 +49,11 @@ class Caller(ABC):
     profile: Profile
     timeout: float
     _tape: list[Asked] | None = None
+
+    @property
+    def style(self) -> Styled | None:
+        """How a style binds its rotation; None where none does."""
+        return None
 
     @property
     @abstractmethod

@@ -16,6 +16,7 @@ from ropespec.conformance.subject.limits import allowance
 from ropespec.conformance.subject.process import WorkerProcess
 from ropespec.conformance.subject.reply import Offer
 from ropespec.conformance.subject.requests import failure
+from ropespec.conformance.subject.styled import Styled
 from ropespec.conformance.subject.target import current_folder, parse
 
 __all__ = ["LOAD_TIMEOUT", "Loaded", "default_memory_limit", "load", "require_done"]
@@ -47,6 +48,8 @@ class Loaded:
         Its `PROFILE`.
     offers : mapping of str to Offer
         The functions it offers.
+    style : Styled or None
+        How a style binds it.
     folder : Path
         The working directory of the worker.
     memory_limit : int or None
@@ -67,6 +70,7 @@ class Loaded:
         self.is_builtin = is_builtin
         self.profile_mapping = offering.profile
         self.offers = offering.offers
+        self.style = offering.style
         self.folder = folder
         self.memory_limit = memory_limit
         self._worker: WorkerProcess | None = worker
@@ -100,6 +104,7 @@ def load(
     *,
     folder: Path | None = None,
     memory_limit: int | None = -1,
+    style: str = "",
 ) -> Loaded:
     """Import a target in a worker of its own.
 
@@ -115,6 +120,8 @@ def load(
         Bytes that the subject may take, from before it is imported on; None for no limit,
         `default_memory_limit()` if not given. More raises MemoryError where the system can do that
         (Linux), and ends the worker where the memory is shared, a child's, or a device's.
+    style : str
+        The style by which it is bound; empty for the one its parameters tell, if they do.
 
     Returns
     -------
@@ -133,11 +140,14 @@ def load(
         worker = WorkerProcess(home, allowance(limit))
     except OSError as error:
         raise TargetUnusable(f"no process can be started for {target}: {error}") from error
-    request = {"do": "load", "target": target, "memory_limit": limit}
+    request = {"do": "load", "target": target, "memory_limit": limit, "style": style}
     doing = "while it was imported"
     try:
         offering = worker.ask(
-            request, timeout=timeout, doing=doing, read=lambda frame: _Offering.of(target, frame)
+            request,
+            timeout=timeout,
+            doing=doing,
+            read=lambda f: _Offering.of(target, f, asked=bool(style)),
         )
     except SubjectError as error:
         worker.close(kill=True)
@@ -155,9 +165,10 @@ class _Offering:
 
     offers: Mapping[str, Offer]
     profile: Mapping[str, Any] | None
+    style: Styled | None
 
     @classmethod
-    def of(cls, target: str, frame: Frame) -> "_Offering":
+    def of(cls, target: str, frame: Frame, *, asked: bool = False) -> "_Offering":
         answer = frame.header
         require_done(target, answer)
         binding = Binding.of(answer.get("binding"))
@@ -172,7 +183,7 @@ class _Offering:
         profile = answer.get("profile")
         if profile is not None:
             profile = checked.plain(checked.mapping(profile, "PROFILE"), "PROFILE")
-        return cls(MappingProxyType(offers), profile)
+        return cls(MappingProxyType(offers), profile, Styled.of(answer.get("style"), asked=asked))
 
 
 def require_done(target: str, answer: Mapping[str, Any]) -> None:

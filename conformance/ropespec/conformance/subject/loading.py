@@ -20,8 +20,11 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ropespec.conformance.frameworks import BUILTIN, FRAMEWORKS
+from ropespec.conformance.styles.choice import EAGER, Bound, NoStyleError, bound, searched
+from ropespec.conformance.styles.model import SUFFIX, Model
+from ropespec.conformance.styles.signature import Callee, parameters_of, required_of
 from ropespec.conformance.subject import checked
-from ropespec.conformance.subject.binding import PLAIN, Binding, binding_of, parameters_of
+from ropespec.conformance.subject.binding import PLAIN, Binding, binding_of
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.frames import FrameError
 from ropespec.conformance.subject.frameworks import absent, shadowed
@@ -44,6 +47,7 @@ VJP = "apply_rotary_vjp"
 _ROTATION = "apply_rotary"
 _KNOWN = (*KEYWORDS, OUT, DEVICE)
 _MOST_CLAIMS = 100
+_PRINTED = FUNCTIONS["published"]
 _NAMES = (*(name for names in FUNCTIONS.values() for name in names), VJP)
 
 
@@ -53,7 +57,7 @@ class Found:
 
     Attributes
     ----------
-    functions : mapping of str to callable
+    functions : dict of str to callable
         What it offers, by API name.
     keywords : mapping of str to list of str
         Which of `KEYWORDS` each of them takes, and `OUT` and `DEVICE` if it names them.
@@ -63,17 +67,27 @@ class Found:
         The file or the folder of the package it lies in.
     binding : Binding
         How its `apply_rotary` takes x and positions.
+    bound : Bound or None
+        What a style makes its `apply_rotary` of, once the claims are known.
     """
 
-    functions: Mapping[str, Callable[..., Any]]
+    functions: dict[str, Callable[..., Any]]
     keywords: Mapping[str, list[str]]
     profile: dict[str, Any] | None
     root: str
     binding: Binding
+    bound: Bound | None = None
 
 
-def find(target: Target) -> Found:
+def find(target: Target, style: str = "") -> Found:
     """Import a target and look at what it is.
+
+    Parameters
+    ----------
+    target : Target
+        What is named.
+    style : str
+        The style by which it is bound; empty for f(x, positions), or the first that fits.
 
     Raises
     ------
@@ -82,10 +96,20 @@ def find(target: Target) -> Found:
     """
     if target.is_foreign:
         return _foreign(target)
+    if target.path.endswith(SUFFIX):
+        return _model(target)
     module, root = _import(target)
     holders: list[object] = [module]
     for name in target.attribute.split(".") if target.attribute else ():
         holders.append(_attribute(holders[-1], name, target))
+    by_style = _by_style(holders[-1], target, module, style)
+    if by_style is not None:
+        return _styled(by_style, holders[-1], _profile(holders, target), root)
+    return _plain_found(holders, target, root)
+
+
+def _plain_found(holders: list[object], target: Target, root: str) -> Found:
+    """Look at what is called as the API says, or as f(x, positions)."""
     found, callee = holders[-1], target.attribute
     if inspect.isclass(found):
         found, callee = _instance(found, target), f"{callee}()"
@@ -107,6 +131,40 @@ def find(target: Target) -> Found:
     return Found(functions, keywords, _profile(holders, target), root, binding)
 
 
+def _by_style(found: object, target: Target, module: ModuleType, style: str) -> Bound | None:
+    """Return how a style binds a target; None where it needs none."""
+    try:
+        if isinstance(found, ModuleType):
+            offered = [one for one in _NAMES if _offers(found, one) and one not in _PRINTED]
+            return None if offered and not style else searched(found, style)
+        if not callable(found):
+            return None
+        name = style or (EAGER if _is_plain(found) else "")
+        return bound(Callee.of(found, target.attribute, module), name)
+    except NoStyleError as problem:
+        raise TargetUnusable(f"{target.text}: {problem}") from None
+
+
+def _is_plain(found: Callable[..., Any]) -> bool:
+    """Whether it is called as f(x, positions), or offers what is, and has not to be made first."""
+    if any(_offers(found, one) for one in _NAMES):
+        return True
+    if not binding_of(found, _KNOWN, "").fits:
+        return False
+    try:
+        return not inspect.isclass(found) or not required_of(inspect.signature(found).parameters)
+    except (ValueError, TypeError):
+        return True
+
+
+def _styled(by: Bound, found: object, profile: dict[str, Any] | None, root: str) -> Found:
+    functions = {name: getattr(found, name) for name in _NAMES if _offers(found, name)}
+    keywords = {name: keywords_of(item, bare=False) for name, item in functions.items()}
+    functions[_ROTATION] = by.unmade
+    keywords[_ROTATION] = [*by.binds.keywords]
+    return Found(functions, keywords, profile, root, PLAIN, by)
+
+
 def _foreign(target: Target) -> Found:
     try:
         from ropespec.conformance.foreign import ProgramError, opened  # noqa: PLC0415  # an extra
@@ -120,6 +178,22 @@ def _foreign(target: Target) -> Found:
     binding = binding_of(function, _KNOWN, _ROTATION)
     profile = _profile([function], target)
     return Found({_ROTATION: function}, {_ROTATION: [*function.keywords]}, profile, "", binding)
+
+
+def _model(target: Target) -> Found:
+    try:
+        model = Model(target.path)
+        by = bound(Callee(model, Path(target.path).name, {}), "onnx")
+    except ModuleNotFoundError:
+        must = "pip install 'ropespec[onnx]'"
+        raise TargetUnusable(f"onnxruntime is not installed: {must}") from None
+    except NoStyleError as problem:
+        raise TargetUnusable(f"{target.text}: {problem}") from None
+    except Exception as problem:
+        text = " ".join(str(problem).split())[:200]
+        raise TargetUnusable(f"{target.text} cannot be run as a model: {text}") from problem
+    assert by is not None
+    return _styled(by, model, None, "")
 
 
 def _offers(found: object, name: str) -> bool:
@@ -294,7 +368,7 @@ def _nothing(found: object, target: Target) -> str:
             if inspect.isfunction(item) and not name.startswith("_")
         ]
         hint = f"; name one: {target.place}:{own[0]}" if own else ""
-        return f"{target.text} offers no function of the API{hint}"
+        return f"{target.text} offers no function of the API, and no style binds one{hint}"
     return f"{target.text} is not callable and offers no function of the API: {describe(found)}"
 
 

@@ -66,6 +66,8 @@ class Reply:
         Whether the call wrote beside `out`, into the gaps of its buffer.
     number : int
         The number of the question in its worker, by which `Session.changed` asks for it.
+    way : int or None
+        Which of several ways to call it a style has found; None where that is open.
     """
 
     values: tuple[np.ndarray, ...]
@@ -80,6 +82,7 @@ class Reply:
     is_out: bool = False
     outside: bool = False
     number: int = 0
+    way: int | None = None
 
     @classmethod
     def of(cls, frame: Frame, sent: int) -> "Reply":
@@ -114,6 +117,7 @@ class Reply:
             is_out=is_out,
             outside=outside,
             number=header["seq"],
+            way=None if (way := header.get("way")) is None else int(number(way, "way")),
         )
 
 

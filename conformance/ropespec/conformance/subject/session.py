@@ -34,6 +34,7 @@ from ropespec.conformance.subject.loaded import (
 from ropespec.conformance.subject.process import require_seconds
 from ropespec.conformance.subject.reply import KEPT, Offer, Reply, Rotated
 from ropespec.conformance.subject.requests import Question, failure
+from ropespec.conformance.subject.styled import Styled
 from ropespec.conformance.subject.trespasses import Trespasses
 from ropespec.conformance.subject.workers import Workers
 
@@ -126,6 +127,12 @@ class Session(Caller):
         return self._workers.loaded.offers
 
     @property
+    def style(self) -> Styled | None:
+        """How a style binds it, as far as the calls have shown; None where none does."""
+        told = self._workers.loaded.style
+        return None if told is None else told.by(self._workers.way, self.profile)
+
+    @property
     def environment(self) -> Mapping[str, str]:
         """Versions in the worker, and under `device` where arguments lie (empty for NumPy)."""
         if not self._workers.environment:
@@ -174,6 +181,7 @@ class Session(Caller):
         except NotPossible:
             self._refused = transform or self._refused
             raise
+        self._workers.way = reply.way
         self.trespasses.note(question, packed, reply)
         return reply
 

@@ -14,6 +14,9 @@ __all__ = ["FOREIGN", "Target", "current_folder", "did_you_mean", "parse"]
 FOREIGN = ("command:", "c-abi:")
 """What the targets begin with that are not Python: see `ropespec.conformance.foreign`."""
 
+FILES = (".py", ".onnx")
+"""How the names of files end that can be targets."""
+
 _FORMS = f"a target is {', '.join(BUILTIN)}, package.module:attribute or path/to/file.py:attribute"
 
 
@@ -78,14 +81,14 @@ def parse(text: str, folder: Path) -> Target:
     if text.startswith(FOREIGN):
         return _foreign(text, folder)
     place, colon, attribute = text.rpartition(":")
-    if not colon or text.endswith(".py"):
+    if not colon or text.endswith(FILES):
         place, colon, attribute = text, "", ""
     if colon and not _is_dotted(attribute):
         what = (
             f"{attribute!r} after the colon is not a Python name" if attribute else "no attribute"
         )
         raise TargetUnusable(f"{text!r}: {what}; {_FORMS}")
-    if place.endswith(".py") or "/" in place:
+    if place.endswith(FILES) or "/" in place:
         return Target(text, "", str(_existing_file(text, place, folder)), attribute)
     if not _is_dotted(place):
         raise TargetUnusable(f"{text!r} is neither a module nor a Python file; {_FORMS}")
@@ -139,7 +142,7 @@ def _existing_file(text: str, place: str, folder: Path) -> Path:
         raise TargetUnusable(f"{place} cannot be opened: {reason}") from error
     if mode is not None and stat.S_ISDIR(mode):
         raise TargetUnusable(f"{text!r} names a folder; {_FORMS}")
-    if given.suffix != ".py":
+    if given.suffix not in FILES:
         other = "; a program is named as command:PROGRAM, a library as c-abi:LIBRARY:SIGNATURE"
         raise TargetUnusable(f"{place} is not a Python file: its name does not end in .py{other}")
     if mode is None:

@@ -28,6 +28,9 @@ from typing import Any
 import numpy as np
 
 from ropespec.conformance.frameworks import FRAMEWORKS
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.styles.arrays import Space
+from ropespec.conformance.styles.base import Setting
 from ropespec.conformance.subject.arrays import Returned, memory_of, overlap, results, same_place
 from ropespec.conformance.subject.copies import finish, leave_copy, opened
 from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible, TargetUnusable
@@ -66,10 +69,11 @@ _KINDS: dict[type[Exception], str] = {
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call that is not forgotten yet: its number, what it returned, and where that lies."""
+    """A call that is not forgotten yet: its number, what it and a style returned, and where."""
 
     number: int
     items: list[object]
+    inner: list[object]
     places: list[Memory | None]
     size: int
 
@@ -91,6 +95,7 @@ class _Worker:
         self._limit: int | None = None
         self._found: Found | None = None
         self._framework: Arrays | None = None
+        self._setting: Setting | None = None
         # Kept alive, so that memory they share with the next results is no accident.
         self._last: deque[_Call] = deque(maxlen=KEPT)
 
@@ -109,9 +114,10 @@ class _Worker:
         if self._limit is not None and not has_device():
             limit_memory(self._limit)
         sys.path.insert(0, os.getcwd())  # noqa: PTH109  # sys.path holds strings
-        found = self._found = find(parse(request["target"], Path.cwd()))
-        binding = found.binding.as_dict()
-        return {"offers": dict(found.keywords), "profile": found.profile, "binding": binding}, []
+        found = self._found = find(parse(request["target"], Path.cwd()), request["style"])
+        told = {"binding": found.binding.as_dict(), "profile": found.profile}
+        style = None if found.bound is None else found.bound.as_dict()
+        return {"offers": dict(found.keywords), "style": style, **told}, []
 
     def _configure(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
         import_framework(request["array"])
@@ -120,6 +126,7 @@ class _Worker:
         framework = self._framework = framework_named(request["array"], request["device"])
         if self._limit is not None and has_device():
             limit_memory(self._limit)
+        self._bind(request)
         modules = {"ropespec": "ropespec", **{f.name: f.module for f in FRAMEWORKS.values()}}
         versions = {
             name: str(sys.modules[module].__version__)
@@ -132,6 +139,15 @@ class _Worker:
             "device": framework.device,
         }
         return {"environment": environment, "copy": self.copy}, []
+
+    def _bind(self, request: dict[str, Any]) -> None:
+        """Make the rotation of a style under the claims."""
+        assert self._found is not None
+        if self._found.bound is not None:
+            profile = Profile.from_mapping(request["profile"])
+            setting = Setting(profile, Space(profile.framework), way=request["way"])
+            self._setting = setting
+            self._found.functions["apply_rotary"] = self._found.bound.binds.rotation(setting)
 
     def _recall(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
         """Return what the memory of earlier results holds now."""
@@ -160,10 +176,14 @@ class _Worker:
                 text = f"the arguments cannot be made: {type(error).__name__}: {error}"
                 raise _Refusal(text) from error
             call = self._prepared(asked)
+            if self._setting is not None:
+                self._setting.forget()
             began = time.perf_counter()
             result = call()
             framework.finish(result)
             seconds = time.perf_counter() - began
+            if self._setting is not None and asked.do != "call":
+                self._setting.copies.clear()  # what is traced holds nothing
             items = results(result)
             answer, values = self._report(header["seq"], items, made, framework)
             answer["seconds"] = seconds
@@ -223,7 +243,10 @@ class _Worker:
         for item in items:
             room = MOST_BYTES - sum(one.value.nbytes for one in returned)
             returned.append(Returned.of(item, room))
+        inner = [] if self._setting is None else self._setting.returned
         places = [memory_of(item) for item in items]
+        # What a style joined lies in fresh memory: what was returned to it is looked at too.
+        joined = [memory_of(item) for item in inner]
         given = [memory_of(argument.backing) for argument in made]
         earlier = [place for call in self._last for place in call.places]
         table = [
@@ -231,18 +254,22 @@ class _Worker:
                 "dtype": one.dtype,
                 "is_array": one.framework == framework.name,
                 "device": one.device,
-                "alias": any(overlap(place, other) for other in given),
-                "reused": any(overlap(place, other) for other in earlier),
+                "alias": any(overlap(own, other) for own in (place, *joined) for other in given),
+                "reused": any(overlap(own, other) for own in (place, *joined) for other in earlier),
                 "description": one.described_beside(framework.name),
             }
             for place, one in zip(places, returned, strict=True)
         ]
         written = [argument.written() for argument in made]
+        if written and self._setting is not None:
+            written[0] |= any(framework.differ(*pair) for pair in self._setting.copies)
         values = [one.value for one in returned]
-        self._last.append(_Call(number, items, places, sum(value.nbytes for value in values)))
+        size = sum(value.nbytes for value in values)
+        self._last.append(_Call(number, items, [*inner], [*places, *joined], size))
         while len(self._last) > 1 and sum(call.size for call in self._last) > _MOST_KEPT:
             self._last.popleft()
-        return {"results": table, "written": written}, values
+        way = None if self._setting is None else self._setting.way
+        return {"results": table, "written": written, "way": way}, values
 
     def raised(self, error: BaseException) -> dict[str, Any]:
         """Return what to say of an exception."""

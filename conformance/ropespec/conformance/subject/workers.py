@@ -2,6 +2,7 @@
 
 from collections import Counter
 from types import MappingProxyType
+from typing import Any
 
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject import checked
@@ -34,6 +35,8 @@ class Workers:
         What the first of them said of itself; empty before.
     lacks : tuple of str
         What this system cannot keep a subject from; empty before.
+    way : int or None
+        Which way to call it a style has found, in the first of them.
     """
 
     def __init__(self, target: str | Loaded, load_timeout: float, memory_limit: int | None) -> None:
@@ -45,6 +48,7 @@ class Workers:
         self._memory_limit = memory_limit if isinstance(target, str) else target.memory_limit
         self._loaded = None if isinstance(target, str) else target
         self._folder = current_folder() if self._loaded is None else self._loaded.folder
+        self.way: int | None = None
         self._worker: WorkerProcess | None = None
         self._stragglers: Counter[str] = Counter()
 
@@ -113,8 +117,13 @@ class Workers:
         return worker
 
     def _load(self) -> Loaded:
+        known = None if self._loaded is None else self._loaded.style
         return load(
-            self._target, self._load_timeout, folder=self._folder, memory_limit=self._memory_limit
+            self._target,
+            self._load_timeout,
+            folder=self._folder,
+            memory_limit=self._memory_limit,
+            style=known.name if known is not None and known.asked else "",
         )
 
     def _configure(self, worker: WorkerProcess, profile: Profile) -> int:
@@ -126,7 +135,8 @@ class Workers:
             words = {name: checked.text(value, name) for name, value in found.items()}
             return words, int(checked.number(frame.header.get("copy"), "copy"))
 
-        asked = {"do": "configure", "array": profile.array, "device": profile.device}
+        asked: dict[str, Any] = {"profile": profile.as_dict(), "way": self.way}
+        asked |= {"do": "configure", "array": profile.array, "device": profile.device}
         doing = f"while {profile.array} was imported"
         try:
             words, copy = worker.ask(asked, timeout=self._load_timeout, doing=doing, read=read)

@@ -170,6 +170,11 @@ class Arrays:
             return found
         return found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
 
+    @classmethod
+    def differ(cls, array: Array, other: Array) -> bool:
+        """Whether a byte of two arrays of one shape differs."""
+        return _differ(cls.read(array), cls.read(other))
+
     @staticmethod
     def unlike(array: Array) -> str:
         """Return why an array is not one like x, such as `it is a masked array`; or nothing."""

@@ -1,0 +1,54 @@
+"""A query and a key made of one x: both are judged where a function takes both."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ropespec.conformance.styles.arrays import Array, Result
+from ropespec.conformance.styles.base import Setting
+
+__all__ = ["EQUAL", "TOLD", "rotated"]
+
+TOLD = "q and k: the first half of the heads and the rest"
+EQUAL = "as many heads of k as of q, for fewer were refused"
+
+Both = Callable[[Array, Array], Any]
+
+
+def rotated(setting: Setting, both: Both, x: Array, axis: int, *, equal: bool = False) -> Result:
+    """Return x rotated by a function of q and k.
+
+    Parameters
+    ----------
+    setting : Setting
+        Keeps what was returned.
+    both : callable
+        Of q and k.
+    x : array
+        Cut along `axis`: q has the first half of its heads, k the rest. Of one head both have it,
+        and of what comes back q.
+    axis : int
+        That of the heads.
+    equal : bool
+        Whether q and k have all the heads, and of what comes back each has its half.
+    """
+    heads = x.shape[axis]
+    half = (heads + 1) // 2
+    first, rest = _cut(x, axis, 0, half), _cut(x, axis, half, heads)
+    q, k = (x, x) if equal or heads == 1 else map(setting.handed, (first, rest))
+    y = both(q, k)
+    if not isinstance(y, (tuple, list)) or len(y) < 2:
+        return y
+    setting.keep(*y[:2])
+    for name, sent, got in (("q", q, y[0]), ("k", k, y[1])):
+        if tuple(got.shape) != tuple(sent.shape):
+            what = f"{name} of shape {tuple(sent.shape)} came back as {tuple(got.shape)}"
+            raise ValueError(what)
+    if heads == 1:
+        return y[0]
+    if equal:
+        y = _cut(y[0], axis, 0, half), _cut(y[1], axis, half, heads)
+    return setting.space.cat(y[:2], axis)
+
+
+def _cut(x: Array, axis: int, start: int, stop: int) -> Array:
+    return x[(*(slice(None),) * axis, slice(start, stop))]

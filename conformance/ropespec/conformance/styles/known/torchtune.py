@@ -1,0 +1,44 @@
+"""torchtune: a class made of sizes, whose instances take x and positions by a name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ropespec.conformance.styles.arrays import Array, Result
+from ropespec.conformance.styles.base import Binds, Setting, Style, Way
+from ropespec.conformance.styles.made import Maker, makeable, maker
+from ropespec.conformance.styles.signature import KEYS, POSITIONS, XS, Callee
+
+_INPUT_POS = "input_pos"
+
+
+def by_instances(callee: Callee, roles: Mapping[str, str]) -> Binds:
+    """Bind a class by its instances, one for what is given to it."""
+    made = maker(callee.found, callee.space)
+    assert isinstance(made, Maker)
+
+    def make(setting: Setting) -> Sequence[Way]:
+        def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
+            neighbours = keywords.get("interleaved", setting.profile.layouts[0])
+            module = made.made(setting, x.shape[-1], x.dtype, interleaved=neighbours)
+            return callee.call(module, {roles["x"]: x, roles["positions"]: positions})
+
+        return [rotate]
+
+    layouts = {"layouts": [True]} if roles["positions"] == _INPUT_POS else {}
+    told = (f"made as {made.told}",)
+    keywords = ("interleaved",) if made.switch else ()
+    return Binds(make, {**layouts, "empty": False, **made.claims}, told, keywords=keywords)
+
+
+def _fits(callee: Callee) -> str:
+    return makeable(callee) if callee.is_class else "it is no class, but f(x, positions)"
+
+
+STYLE = Style(
+    "torchtune",
+    60,
+    needs={"x": XS, "positions": sorted(POSITIONS)},
+    binds=by_instances,
+    refuses=KEYS,
+    fits=_fits,
+)

@@ -1,0 +1,175 @@
+"""Rotations in the signatures of others: a right one of each, and what is wrong in the wrong."""
+
+import torch
+from torch import nn
+
+
+def turned(x, cos, sin, *, interleaved=False):
+    """Rotate the components that tables cover; they are as wide as there are pairs."""
+    dim = 2 * cos.shape[-1]
+    first, second = (slice(0, dim, 2), slice(1, dim, 2))
+    if not interleaved:
+        first, second = slice(0, dim // 2), slice(dim // 2, dim)
+    a, b = x[..., first], x[..., second]
+    pairs = (a * cos - b * sin, a * sin + b * cos)
+    y = torch.stack(pairs, -1).flatten(-2) if interleaved else torch.cat(pairs, -1)
+    return torch.cat([y.to(x.dtype), x[..., dim:]], -1)
+
+
+def apply_rotary_pos_emb(q, k, cos, sin, unsqueeze_dim=1):
+    """Rotate as transformers does."""
+    half = cos.shape[-1] // 2
+    cos, sin = (one.unsqueeze(unsqueeze_dim)[..., :half] for one in (cos, sin))
+    return turned(q, cos, sin), turned(k, cos, sin)
+
+
+def key_forgotten(q, k, cos, sin, unsqueeze_dim=1):
+    """Leave the key as it is."""
+    return apply_rotary_pos_emb(q, k, cos, sin, unsqueeze_dim)[0], k
+
+
+def heads_alike(q, k, cos, sin):
+    """Take as many heads of k as of q alone."""
+    q, k = apply_rotary_pos_emb(*torch.stack([q, k]), cos, sin)
+    return q, k
+
+
+def written(q, k, cos, sin):
+    """Write the result into the query."""
+    y, z = apply_rotary_pos_emb(q, k, cos, sin)
+    return q.copy_(y), z
+
+
+def shared(q, k, cos, sin):
+    """Hand the key back as it came where no position is above zero."""
+    return apply_rotary_pos_emb(q, k, cos, sin)[0], k.view_as(k)
+
+
+def apply_rotary_emb(xq, xk, freqs_cis):
+    """Rotate as Meta does."""
+
+    def one(x):
+        pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * freqs_cis[:, None]).flatten(3).type_as(x)
+
+    return one(xq), one(xk)
+
+
+def conjugate(xq, xk, freqs_cis):
+    """Turn the key the other way."""
+    return apply_rotary_emb(xq, xq, freqs_cis)[0], apply_rotary_emb(xk, xk, freqs_cis.conj())[1]
+
+
+def flash(x, cos, sin, interleaved=False, inplace=False):
+    """Rotate as flash-attn does, by tables (S, pairs)."""
+    assert not inplace
+    return turned(x, cos[:, None], sin[:, None], interleaved=interleaved)
+
+
+def flash_swapped(x, cos, sin, interleaved=False):
+    """Take the sine for the cosine."""
+    return flash(x, sin, cos, interleaved)
+
+
+def gptj(tensor, sin, cos):
+    """Rotate by tables (B, S, pairs), as GPT-J does."""
+    return turned(tensor, cos[:, :, None], sin[:, :, None], interleaved=True)
+
+
+def table(dim, length, base):
+    """Return cosines and sines of the first positions."""
+    theta = 1.0 / base ** (torch.arange(0, dim, 2).float() / dim)
+    angle = torch.outer(torch.arange(length).float(), theta)
+    return angle.cos(), angle.sin()
+
+
+class InPlace(nn.Module):
+    """Rotates as vLLM does: in place, tokens in one line, heads beside each other."""
+
+    def __init__(self, head_size, rotary_dim, max_position, base, is_neox_style, dtype):
+        super().__init__()
+        self.head_size, self.neox = head_size, is_neox_style
+        self.tables = [one.to(dtype) for one in table(rotary_dim, max_position, base)]
+
+    def forward(self, positions, query, key=None):
+        """Write to both."""
+        for one in (query, key):
+            rows = one.view(len(positions), -1, self.head_size)
+            cos, sin = (own[positions][:, None] for own in self.tables)
+            rows.copy_(turned(rows, cos, sin, interleaved=not self.neox))
+
+
+class KeyLeft(InPlace):
+    """Writes to the query alone."""
+
+    def forward(self, positions, query, key=None):
+        """Forget the key."""
+        super().forward(positions, query, torch.clone(key))
+
+
+class InputPos(nn.Module):
+    """Takes positions by a keyword of its own, as torchtune does, and is made of sizes."""
+
+    def __init__(self, dim, max_seq_len=4096, base=10_000):
+        super().__init__()
+        self.tables = table(dim, max_seq_len, base)
+
+    def forward(self, x, *, input_pos=None):
+        """Rotate."""
+        cos, sin = (one[input_pos][:, :, None] for one in self.tables)
+        return turned(x, cos, sin, interleaved=True)
+
+
+class InputPosOff(InputPos):
+    """Is one position ahead."""
+
+    def forward(self, x, *, input_pos=None):
+        """Rotate by the next."""
+        return super().forward(x, input_pos=(input_pos + 1).clamp(max=32767))
+
+
+class Cached(nn.Module):
+    """Rotates a sequence that begins at an offset."""
+
+    def __init__(self, dim, max_seq_len=4096, base=10000.0):
+        super().__init__()
+        self.tables = table(dim, max_seq_len, base)
+
+    def rows(self, offset, size):
+        """Return which rows of the table are used."""
+        return slice(offset, offset + size)
+
+    def forward(self, x, offset=0):
+        """Count on from the offset."""
+        rows = self.rows(offset, x.shape[1])
+        return turned(x, *(one[rows][:, None] for one in self.tables))
+
+
+class CachedFirst(Cached):
+    """Turns every token of a call by the first position."""
+
+    def rows(self, offset, size):
+        """Return the first row alone."""
+        return slice(offset, offset + min(size, 1))
+
+
+def apply_angles(t, freqs, tensor_format="sbhd", interleaved=False):
+    """Rotate as TransformerEngine does, by angles (S, 1, 1, D)."""
+    assert (tensor_format, freqs.ndim, freqs.dtype) == ("sbhd", 4, torch.float32)
+    angle = freqs[..., ::2] if interleaved else freqs[..., : freqs.shape[-1] // 2]
+    return turned(t, angle.cos(), angle.sin(), interleaved=interleaved)
+
+
+def angles_by_heads(t, freqs):
+    """Rotate (B, H, S, D) by angles (S, D)."""
+    return apply_angles(t.permute(2, 0, 1, 3), freqs[:, None, None]).permute(1, 2, 0, 3)
+
+
+def angles_negative(t, freqs, tensor_format="sbhd"):
+    """Turn the other way."""
+    return apply_angles(t, -freqs, tensor_format)
+
+
+def weighted(tensor, amount, weights):
+    """Need something that nobody can guess."""
+    return tensor * amount * weights

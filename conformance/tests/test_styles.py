@@ -1,0 +1,166 @@
+"""Styles: signatures of libraries are bound as f(x, positions), and what is wrong is seen."""
+
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from ropespec import reference
+from ropespec.conformance.cli import main
+from ropespec.conformance.cli.status import UNUSABLE
+from ropespec.conformance.opening import open_subject
+from ropespec.conformance.report.advice import command
+from ropespec.conformance.report.document import document, schema
+from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.styles import STYLES
+from ropespec.conformance.subject.errors import TargetUnusable
+
+pytest.importorskip("torch")
+
+SUBJECTS = Path(__file__).parent / "subjects"
+STYLED, LLAMA = f"{SUBJECTS}/styled.py", f"{SUBJECTS}/fake_llama.py"
+HALF, PAIRS = {"layouts": [False]}, {"layouts": [True]}
+NUMBERS = ("ROT-6.value", "ROT-7.value", "ROT-9.rows", "ROT-17.unwritten", "ROT-19.tokens")
+
+# What is bound, what has to be claimed, by which style, and what follows from it.
+RIGHT = [
+    (f"{STYLED}:apply_rotary_pos_emb", {}, "hf", {"axes": "bhsd", "layouts": [False]}),
+    (f"{STYLED}:heads_alike", {}, "hf", {}),
+    (f"{STYLED}:apply_rotary_emb", {}, "meta", {"shared_positions": True, "layouts": [True]}),
+    (f"{STYLED}:flash", {}, "flash-attn", {"shared_positions": True, "layouts": [True, False]}),
+    (f"{STYLED}:gptj", PAIRS, "flash-attn", {}),
+    (f"{STYLED}:InPlace", {}, "vllm", {"gradients": False, "max_position": 32767}),
+    (f"{STYLED}:InputPos", {}, "torchtune", {"layouts": [True], "negative_positions": False}),
+    (f"{STYLED}:Cached", HALF, "offset", {"negative_positions": False, "empty": False}),
+    (f"{STYLED}:apply_angles", {}, "te", {"axes": "sbhd", "layouts": [True, False]}),
+    (f"{STYLED}:angles_by_heads", HALF, "te", {"axes": "bhsd"}),
+    (LLAMA, {}, "hf", {"array": "torch"}),
+]
+
+
+def ids(case):
+    """Name a case by its target."""
+    return case.rpartition("/")[2] if isinstance(case, str) else ""
+
+
+def judged(target, claims, only=NUMBERS):
+    """Return the verdict on a target."""
+    with open_subject(target, claims, 30.0) as session:
+        return run(session, Plan(only=only))
+
+
+@pytest.mark.parametrize(("target", "claims", "style", "follows"), RIGHT, ids=ids)
+def test_what_is_right_conforms_without_a_line_of_glue(target, claims, style, follows):
+    """The parameters tell the style, and the style what need not be claimed."""
+    verdict = judged(target, claims)
+
+    assert [one.message for one in verdict.failures] == []
+    assert verdict.style["name"] == style
+    assert {name: verdict.profile[name] for name in follows} == follows
+    assert verdict.profile["array"] == "torch"
+
+
+# What is wrong, and a check that fails by it.
+WRONG = [
+    ("key_forgotten", {}, "ROT-7.value"),
+    ("written", {}, "ROT-17.unwritten"),
+    ("shared", {}, "ROT-17.unwritten"),
+    ("conjugate", {}, "ROT-6.value"),
+    ("flash_swapped", {}, "ROT-9.every"),
+    ("KeyLeft", {}, "ROT-7.value"),
+    ("InputPosOff", {}, "ROT-9.every"),
+    ("CachedFirst", HALF, "ROT-9.every"),
+    ("angles_negative", HALF, "ROT-7.value"),
+]
+
+
+@pytest.mark.parametrize(("name", "claims", "check"), WRONG)
+def test_what_is_wrong_fails(name, claims, check):
+    """Whatever a style converts, it hides no error: not of k, not in memory, not of an offset."""
+    verdict = judged(f"{STYLED}:{name}", claims, (check,))
+
+    assert [one.id for one in verdict.failures] == [check]
+
+
+def test_a_broken_offset_is_named():
+    """Every token of a call gets the first position: that is what the diagnosis says."""
+    verdict = judged(f"{STYLED}:CachedFirst", HALF, ("ROT-7.value", "ROT-9"))
+
+    assert verdict.diagnosis[0].name == "offset"
+
+
+def test_keys_judged_and_heads_that_are_refused_are_told():
+    """A function that takes as many heads of k as of q is called so, and the report says it."""
+    with open_subject(f"{STYLED}:heads_alike", {}, 30.0) as session:
+        assert session.style is not None
+        assert "as many heads of k as of q, for fewer were refused" in session.style.told
+        session.refresh()
+        x, positions = np.ones((1, 2, 3, 8), np.float32), np.array([[0, 5]])
+        y = session.rotate(x, positions).y
+
+    expected = reference.apply_rotary(x, positions, interleaved=False)
+    np.testing.assert_allclose(y, expected, rtol=0, atol=1e-5)
+
+
+def test_a_module_is_searched_and_its_own_tables_are_used():
+    """What was found and what was converted stands in the report and in the document."""
+    claims = {"base": 500.0, "rotary_dim": 8, "head_dims": [16]}
+    verdict = judged(LLAMA, claims, ("ROT-7.value",))
+    written = document(verdict)
+    jsonschema.Draft202012Validator(schema()).validate(written)
+    style = written["style"]
+
+    assert verdict.conforms
+    assert style["callee"] == "apply_rotary_pos_emb"
+    assert style["told"] == [
+        "q and k: the first half of the heads and the rest",
+        "tables by FakeRotaryEmbedding(FakeConfig(head_dim=..., rope_parameters=...))",
+        "only the components that rotate are handed over",
+        "x handed over as (B, H, S, D)",
+    ]
+
+
+def test_what_is_claimed_wins():
+    """A style claims what follows from it where nothing else is claimed."""
+    claims = {"axes": "bshd", "layouts": [False], "dtypes": ["bfloat16"]}
+    verdict = judged(f"{STYLED}:apply_rotary_pos_emb", claims, ("ROT-7.value",))
+
+    assert verdict.conforms
+    assert verdict.profile["axes"] == "bshd"
+    assert "x handed over as (B, S, H, D)" in verdict.style["told"]
+    again = command("check", "it", verdict.profile, verdict.style)
+    assert again == "ropespec check it --axes bshd --dtype bfloat16"
+
+
+UNBOUND = [
+    ("weighted", "", "cannot be called as f(x, positions); its parameters are tensor, amount"),
+    ("flash", "hf", "style hf does not fit: no parameter takes k (k or xk or key)"),
+    ("apply_rotary_pos_emb", "meta", "its parameters are q, k, cos, sin, unsqueeze_dim"),
+    ("weighted", "offset", "style offset does not fit: no parameter takes offset"),
+]
+
+
+@pytest.mark.parametrize(("name", "style", "said"), UNBOUND)
+def test_what_no_style_binds_is_said(name, style, said):
+    """The parameters, and the one that is missing for the style that was named."""
+    claims = HALF | ({"style": style} if style else {})
+    with pytest.raises(TargetUnusable) as caught:
+        open_subject(f"{STYLED}:{name}", claims, 30.0).close()
+
+    assert said in str(caught.value)
+
+
+def test_a_style_that_there_is_not_is_refused(capsys):
+    """On the command line the styles are listed, elsewhere too."""
+    assert main(["check", f"{STYLED}:flash", "--style", "jazz"]) == UNUSABLE
+    assert ", ".join(f"'{name}'" for name in STYLES) in capsys.readouterr().err
+    with pytest.raises(TargetUnusable, match="no style is called 'jazz'; there are hf, meta"):
+        open_subject(f"{STYLED}:flash", {"style": "jazz"}, 30.0)
+
+
+def test_a_module_in_which_nothing_can_be_bound_is_refused(tmp_path):
+    """One line, which names a function that is there."""
+    (tmp_path / "no_rope.py").write_text("def other(a, b, c):\n    return a\n", encoding="utf-8")
+    with pytest.raises(TargetUnusable, match=r"offers no function of the API.*no_rope.py:other"):
+        open_subject(f"{tmp_path}/no_rope.py", HALF, 30.0)
