@@ -89,7 +89,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("function", "words"), TOLD, ids=str)
+@pytest.mark.parametrize(("function", "words"), TOLD)
 def test_arguments_go_where_the_names_tell(function, words):
     """The call that is written and the call that is made are the same."""
     binding = binding_of(function, KEYWORDS, "f")
@@ -98,7 +98,7 @@ def test_arguments_go_where_the_names_tell(function, words):
     assert binding.words("x", "positions") == words
 
 
-@pytest.mark.parametrize("function", [one for one, _ in TOLD if one is not np.add], ids=str)
+@pytest.mark.parametrize("function", [one for one, _ in TOLD if one is not np.add])
 def test_a_bound_function_is_called_with_x_and_positions(function):
     """Whatever its own order is; keywords go through."""
     binding = binding_of(function, KEYWORDS, "f")

@@ -85,7 +85,7 @@ def test_a_float32_embedding_passes(checks, narrow):
         assert found.status is Status.PASS, (name, found.message)
 
 
-@pytest.mark.parametrize(("name", "wrong", "message"), KILLS, ids=str)
+@pytest.mark.parametrize(("name", "wrong", "message"), KILLS)
 def test_a_wrong_embedding_fails(checks, name, wrong, message):
     """Each check fails on the mistake it is there for, with words that say what is wrong."""
     found = checks.kills(name, NAME, wrong)

@@ -12,6 +12,7 @@ import click
 from ropespec.conformance.cli.certify import certify_command
 from ropespec.conformance.cli.check import check_command
 from ropespec.conformance.cli.compare import compare_command
+from ropespec.conformance.cli.gallery import gallery_command
 from ropespec.conformance.cli.identify import identify_command
 from ropespec.conformance.cli.interruption import repeated
 from ropespec.conformance.cli.output import forgive_streams, silence
@@ -74,6 +75,7 @@ def command(context: click.Context) -> None:
     ropespec spec                              the chapters and clauses
     ropespec spec ROT-6                        one clause, with formula and sources
     ropespec vectors -o DIR                    the same as data, for other languages
+    ropespec gallery                           which released packages conform?
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -85,6 +87,7 @@ command.add_command(compare_command)
 command.add_command(certify_command)
 command.add_command(spec_command)
 command.add_command(vectors_command)
+command.add_command(gallery_command)
 command.add_command(zoo_command)
 
 

@@ -1,0 +1,1 @@
+"""The gallery: real implementations, each in an environment of its own, and a verdict each."""
