@@ -114,6 +114,22 @@ def test_what_is_known_to_fail_and_passes_is_an_error(tmp_path, environments):
     assert "right: no longer deviates" in printed
 
 
+@pytest.mark.parametrize(
+    ("claims", "status", "said"),
+    [
+        ("--half --base 500000", "conforms", "numbers wrong: wrong base: The base is 10000 "),
+        ("--half --base 10000", "deviates", "the claims of another model are not refused"),
+    ],
+)
+def test_the_claims_of_another_model_must_be_refused(claims, status, said, tmp_path, environments):
+    """By name; where they hold, what conforms to its own tells nothing."""
+    file = write(tmp_path, right=f'refused_under = "{claims}"\n')
+    _, _, rows = invoke(file, environments, "--only", "right")
+
+    assert rows["right"]["status"] == status
+    assert said in (tmp_path / "verdicts.md").read_text()
+
+
 def test_rows_that_hold_are_not_made_again(tmp_path, environments):
     """But for what was not run, what is asked for again, and an entry that is another now."""
     file = write(tmp_path)

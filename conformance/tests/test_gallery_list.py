@@ -103,7 +103,7 @@ def test_what_is_no_list_is_refused(tmp_path):
     with pytest.raises(GalleryError, match="mine stands in another list too"):
         read(tmp_path)
     (tmp_path / "My list.toml").touch()
-    with pytest.raises(GalleryError, match="must have a name such as torch.toml"):
+    with pytest.raises(GalleryError, match="must have a name such as small.toml"):
         read(tmp_path)
 
 

@@ -209,7 +209,7 @@ def test_a_skip_is_told_at_the_call_and_folded(folder, run):
 
 
 TABLES = """
-def by_tables(x, cos, sin):
+def by_tables(x, table, scale):
     return x
 """
 REFUSED = """
@@ -225,7 +225,9 @@ def test_what_cannot_be_called_is_one_failure(folder, run):
     (folder / "test_rope.py").write_text(REFUSED, encoding="utf-8")
     done = run(folder, "-rsf", "-v")
     lines = done.stdout.splitlines()
-    line = "tables:by_tables cannot be called as f(x, positions); its parameters are x, cos, sin"
+    line = (
+        "tables:by_tables cannot be called as f(x, positions); its parameters are x, table, scale"
+    )
 
     assert lines.count(line) == 1
     assert lines.count("def apply(x, positions):") == 1

@@ -32,6 +32,7 @@ NOBODY = SimpleNamespace(
     target="nobody.py:nothing",
     offers={},
     environment={},
+    style=None,
     spent=Spent(),
     recording=lambda: contextlib.nullcontext([]),
 )

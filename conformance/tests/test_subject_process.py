@@ -24,7 +24,7 @@ from ropespec.conformance.subject.keeper import Printed
 from ropespec.conformance.subject.session import Session, load
 
 SUBJECTS = Path(__file__).parent / "subjects"
-LOAD = {"do": "load", "target": "raises.py:apply", "memory_limit": None}
+LOAD = {"do": "load", "target": "raises.py:apply", "style": "", "memory_limit": None}
 X = np.zeros((1, 2, 1, 4))
 POSITIONS = np.arange(2)[None]
 

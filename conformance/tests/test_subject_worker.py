@@ -275,7 +275,7 @@ def test_overlap():
 
 def load_request(target):
     """Return the header that has a target loaded."""
-    return {"do": "load", "target": target, "memory_limit": None}
+    return {"do": "load", "target": target, "style": "", "memory_limit": None}
 
 
 def test_a_request_for_what_is_not_offered():

@@ -6,13 +6,27 @@ from typing import Any
 from ropespec.conformance.gallery.listed import Deviation, Implementation
 from ropespec.conformance.report.advice import command
 
-__all__ = ["AS_KNOWN", "CONFORMS", "DEVIATES", "NOT_RUN", "OUTDATED", "judged", "settled", "unrun"]
+__all__ = [
+    "AS_KNOWN",
+    "CONFORMS",
+    "DEVIATES",
+    "MISTAKEN",
+    "NOT_RUN",
+    "OUTDATED",
+    "judged",
+    "judged_as",
+    "settled",
+    "unrun",
+]
 
 CONFORMS = "conforms"
 AS_KNOWN = "deviates as known"
 DEVIATES = "deviates"
 OUTDATED = "no longer deviates"
 NOT_RUN = "not run"
+
+MISTAKEN = "the claims of another model are not refused"
+"""What stands among what is not known where they hold."""
 
 _KEPT = ("numbers", "contract", "precision_by_dtype", "head_dims", "environment")
 _MOST = 160
@@ -40,6 +54,12 @@ def judged(verdict: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def judged_as(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is kept of a verdict under the claims of another model."""
+    found = judged(verdict)
+    return {name: found[name] for name in ("claims", "numbers", "diagnosis")}
+
+
 def settled(implementation: Implementation, row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row beside what is known of its implementation.
 
@@ -52,6 +72,8 @@ def settled(implementation: Implementation, row: Mapping[str, Any]) -> dict[str,
     known = [_known(one, row["failed"]) for one in implementation.deviations]
     covered = {name for one in known for name in one["failed"]}
     unknown = [item["id"] for item in row["failed"] if item["id"] not in covered]
+    if row.get("another", {"numbers": "wrong"})["numbers"] != "wrong":
+        unknown.append(MISTAKEN)
     status = _status(row["failed"], unknown, known)
     return {**told, "status": status, "known": known, "unknown": unknown}
 

@@ -52,11 +52,12 @@ def key(implementation: Implementation, folder: Path, ours: str) -> str:
     ours : str
         The version of ropespec.
     """
-    names = [word.partition(":")[0] for word in implementation.words]
+    words = (*implementation.words, *implementation.refused)
+    names = [word.partition(":")[0] for word in words]
     files = [folder / name for name in names if (folder / name).is_file()]
     told = [
         *(implementation.package, implementation.version, ours),
-        *(implementation.words, implementation.not_run),
+        *(words, implementation.not_run),
         [file.read_text(encoding="utf-8", errors="replace") for file in files],
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]

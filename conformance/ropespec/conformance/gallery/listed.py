@@ -101,6 +101,8 @@ class Implementation:
         What of it is checked, in words.
     words : tuple of str
         What is typed after `ropespec check`, in the folder of the lists.
+    refused : tuple of str
+        Options of another model, under which it must be refused; empty where none are given.
     deviations : tuple of Deviation
         What is known to fail.
     not_run : str
@@ -113,6 +115,7 @@ class Implementation:
     environment: Environment
     bound: str
     words: tuple[str, ...]
+    refused: tuple[str, ...]
     deviations: tuple[Deviation, ...]
     not_run: str
 
@@ -152,7 +155,7 @@ def read(folder: Path) -> Gallery:
     environments, implementations = [], dict[str, Implementation]()
     for file in sorted(folder.glob("*.toml")):
         if not _NAME.fullmatch(file.stem):
-            raise GalleryError(f"{file} must have a name such as torch.toml")
+            raise GalleryError(f"{file} must have a name such as small.toml")
         table = _Table(str(file), _told(file))
         entries = table.tables("implementations")
         environment = _environment(file.stem, table)
@@ -190,18 +193,16 @@ def _implementation(name: str, table: "_Table", environment: Environment) -> Imp
     if version is None:
         raise table.error("package", f"must be pinned (NAME==VERSION) above; got {package!r}")
     not_run = table.text("not_run", "")
-    words = table.text("check", "" if not_run else None)
-    try:
-        split = tuple(shlex.split(words))
-    except ValueError as problem:
-        told = f"cannot be split into words: {problem}; got {words!r}"
-        raise table.error("check", told) from None
+    words = table.words("check", "" if not_run else None)
+    refused = table.words("refused_under", "")
     deviations = tuple(_deviation(one) for one in table.list_of_tables("deviations"))
-    if not_run and (split or deviations):
-        raise table.error("not_run", "stands alone: leave out check and deviations")
+    if not_run and (words or refused or deviations):
+        raise table.error("not_run", "stands alone: leave out check and what is known of it")
     bound = table.text("bound")
     table.end()
-    return Implementation(name, package, version, environment, bound, split, deviations, not_run)
+    return Implementation(
+        name, package, version, environment, bound, words, refused, deviations, not_run
+    )
 
 
 def _deviation(table: "_Table") -> Deviation:
@@ -237,6 +238,14 @@ class _Table:
         if not isinstance(found, str) or (not found and found != usual):
             raise self.error(key, f"must be a text; got {found!r}")
         return found
+
+    def words(self, key: str, usual: str | None = None) -> tuple[str, ...]:
+        text = self.text(key, usual)
+        try:
+            return tuple(shlex.split(text))
+        except ValueError as problem:
+            told = f"cannot be split into words: {problem}; got {text!r}"
+            raise self.error(key, told) from None
 
     def texts(self, key: str) -> tuple[str, ...]:
         found = self._told.pop(key, [])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ropespec.conformance.gallery.installing import Installed
-from ropespec.conformance.gallery.judging import judged, settled, unrun
+from ropespec.conformance.gallery.judging import judged, judged_as, settled, unrun
 from ropespec.conformance.gallery.listed import Implementation, normal
 from ropespec.conformance.gallery.reproducing import reproduced
 
@@ -26,6 +26,9 @@ _GRACE = 120
 """Seconds beside these for what is not a check: the import, scripts, the search for a cause."""
 
 _UNDECIDED = 4
+
+_VALUES = ("--only", "ROT-6.value", "--only", "ROT-7.value", "--dtype", "float32")
+"""What tells a rotation from that of another model."""
 
 Row = dict[str, Any]
 
@@ -83,20 +86,26 @@ class Runner:
         if why := implementation.not_run or _absent(implementation, here):
             return unrun(why)
         began = time.monotonic()
-        verdict, why = self._verdict(implementation, here.python)
+        verdict, why = self._verdict(implementation.words, here.python)
         if verdict is None:
             return unrun(why)
         found = judged(verdict) | reproduced(verdict, here.python, self._folder, self._run)
+        if implementation.refused:
+            words = (implementation.words[0], *implementation.refused, *_VALUES)
+            verdict, why = self._verdict(words, here.python)
+            if verdict is None:
+                return unrun(why)
+            found["another"] = judged_as(verdict)
         return found | {"seconds": round(time.monotonic() - began, 1)}
 
-    def _verdict(self, one: Implementation, python: Path) -> tuple[Mapping[str, Any] | None, str]:
+    def _verdict(self, words: Sequence[str], python: Path) -> tuple[Mapping[str, Any] | None, str]:
         """Return what the command says in its document, or in its last line."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "verdict.json"
-            words = [sys.executable, "-m", "ropespec", "check", *one.words]
-            words += ["--python", str(python), "--json", str(file), "--deadline", str(_DEADLINE)]
+            command = [sys.executable, "-m", "ropespec", "check", *words]
+            command += ["--python", str(python), "--json", str(file), "--deadline", str(_DEADLINE)]
             try:
-                done = self._run(words, "", self._folder, self._quiet(), _DEADLINE + _GRACE)
+                done = self._run(command, "", self._folder, self._quiet(), _DEADLINE + _GRACE)
             except subprocess.TimeoutExpired:
                 return None, f"it did not end in {_DEADLINE + _GRACE} s"
             if done.returncode == _UNDECIDED:

@@ -5,7 +5,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ropespec.conformance.gallery.judging import AS_KNOWN, CONFORMS, DEVIATES, NOT_RUN, OUTDATED
+from ropespec.conformance.gallery.judging import (
+    AS_KNOWN,
+    CONFORMS,
+    DEVIATES,
+    MISTAKEN,
+    NOT_RUN,
+    OUTDATED,
+)
 from ropespec.conformance.gallery.listed import Gallery, Implementation
 
 __all__ = ["page", "summary"]
@@ -80,6 +87,10 @@ def _verdict(row: Row) -> str:
     unknown = [one for one in row["failed"] if one["id"] in row["unknown"]]
     told += [f"{one['id']}: {_plain(one['message'])}" for one in unknown]
     told += [f"diagnosis: {_plain(one)}" for one in row["diagnosis"]]
+    told += [one for one in row["unknown"] if one == MISTAKEN]
+    if another := row.get("another"):
+        named = "; ".join(map(_plain, another["diagnosis"]))
+        told.append(f"as `{another['claims']}`, numbers {another['numbers']}: {named}")
     if row["scripts"]:
         told.append(f"scripts that show it: {row['shown']} of {row['scripts']}")
     return "<br>".join(told)
