@@ -73,6 +73,28 @@ def test_a_choice_is_told_by_the_function_that_makes_it(function, told, named):
     assert [found[1:] for found in named(**{name: function})] == [(told, name)]
 
 
+@pytest.mark.parametrize(
+    ("turns", "factors", "told"),
+    [
+        ((1, -1), (1, 1), ["direction reversed"]),
+        ((-1, 1), (1, 1), ["direction reversed"]),
+        ((1, 1), (1.5, 1.5), ["attention factor"]),
+        ((1, 1), (1, 1.5), []),
+    ],
+)
+def test_a_mistake_in_the_second_result_is_no_factor_of_the_first(turns, factors, told, named):
+    """What is right times 1 has no gain; what is done to q or to k alone is told of that."""
+
+    def apply_rotary_emb(xq, xk, freqs_cis):
+        tables = [freqs_cis if turn > 0 else np.conj(freqs_cis) for turn in turns]
+        both = [reference.apply_rotary_emb(xq, xk, table) for table in tables]
+        return both[0][0] * factors[0], both[1][1] * factors[1]
+
+    found = [name for _, name, _ in named(apply_rotary_emb=apply_rotary_emb)]
+
+    assert found == told
+
+
 def test_what_no_choice_makes_has_no_name(named):
     """Half of a known mistake is another one."""
 

@@ -259,7 +259,11 @@ def _emb(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  #
         {
             "right": lambda: turned(cis),
             "opposite": lambda: turned(cis.conj()),
+            "query opposite": lambda: (turned(cis.conj())[0], turned(cis)[1]),
+            "key opposite": lambda: (turned(cis)[0], turned(cis.conj())[1]),
             "not rotated": lambda: (q, k),
+            "query not rotated": lambda: (q, turned(cis)[1]),
+            "key not rotated": lambda: (turned(cis)[0], k),
         },
     )
 

@@ -88,6 +88,8 @@ _OTHERS = {
     "index from 1": "F3",
     "reversed": "frequencies reversed",
     "opposite": "S1",
+    "query opposite": "S1",
+    "key opposite": "S1",
     "from 1": "P3",
     "sines then cosines": "Z4",
     "cosines then sines": "Z4",

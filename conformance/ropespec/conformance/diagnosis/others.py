@@ -93,12 +93,16 @@ def _asked(session: Session, name: str, base: float, draw: int) -> str:
 
 
 def _scaled(got: tuple[NDArray[Any], ...], right: Any) -> str:  # noqa: ANN401  # an array, or two
-    """Return `gain` if a result is the right one times a number."""
-    first = right[0] if isinstance(right, tuple) else right
-    if got[0].shape != np.shape(first) or not np.isfinite(got[0]).all():
+    """Return `gain` if all results are the right ones times one number, which is not 1."""
+    parts = right if isinstance(right, tuple) else (right,)
+    if [one.shape for one in got] != [np.shape(one) for one in parts]:
         return "unknown"
-    factor = np.vdot(first, got[0]).real / np.vdot(first, first).real
-    return "gain" if np.allclose(got[0], factor * first, atol=_TOLERANCE) else "unknown"
+    found, wanted = (np.concatenate([np.ravel(one) for one in many]) for many in (got, parts))
+    if not np.isfinite(found).all():
+        return "unknown"
+    factor = np.vdot(wanted, found).real / np.vdot(wanted, wanted).real
+    same = np.allclose(found, factor * wanted, atol=_TOLERANCE)
+    return "gain" if same and abs(factor - 1) > _TOLERANCE else "unknown"
 
 
 def answered(
