@@ -32,7 +32,7 @@ cos and sin of different angles
     frequency.
 angle in degrees
     Angles are taken for degrees, or turned into them; cos and sin take radians.
-angle in rotates
+angle in turns
     Angles are taken for whole turns; cos and sin take radians.
 positions in whole steps
     Angles are rounded to whole radians; keep their fractions.
@@ -216,7 +216,7 @@ TABLES: tuple[Choice, ...] = (
         1.2,
     ),
     Choice(
-        "angle in rotates",
+        "angle in turns",
         "angle",
         "the angle is taken for whole turns",
         {"angle": lambda g, p, t: 2 * np.pi * p * t},
