@@ -1,5 +1,6 @@
 """`ropespec gallery`: real implementations from the package index, and a verdict each."""
 
+import itertools
 import os
 import sys
 from pathlib import Path
@@ -162,16 +163,15 @@ def _check(
 
     keys = {one.name: key(one, gallery.folder, version()) for one in chosen}
     due = [one for one in chosen if again or not holds(rows.get(one.name), keys[one.name])]
+    done = itertools.count(1)
     with Progress(console(sys.stderr, WIDE), "the gallery") as progress:
 
         def on_row(name: str, row: dict[str, Any]) -> None:
             rows[name] = {**row, "key": keys[name]}
             write(gallery, rows)
-            on_row.done += 1  # type: ignore[attr-defined]
-            progress.on_step(on_row.done, len(due), name)  # type: ignore[attr-defined]
+            progress.on_step(next(done), len(due), name)
             click.echo(f"{name}: {row['status']}{_more(row)}")
 
-        on_row.done = 0  # type: ignore[attr-defined]
         there = _there(gallery, folder)
         at_a_time = workers or os.cpu_count() or 1
         try:
