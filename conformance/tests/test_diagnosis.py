@@ -223,6 +223,30 @@ def test_a_property_is_seen_in_the_call_that_is_made_again():
     assert one.evidence.startswith("seen in 3 calls, each of a fresh instance")
 
 
+def test_what_is_written_to_itself_is_no_mistake_of_positions(tmp_path):
+    """Rows of x that are one in memory come out wrong because x is written to, and for no more."""
+    subject = tmp_path / "in_place.py"
+    subject.write_text(
+        "from ropespec.reference import apply_rotary\n"
+        "def apply(x, positions):\n"
+        "    x[...] = apply_rotary(x, positions, interleaved=False)\n"
+        "    return x\n"
+    )
+    claims = Profile.from_mapping({"interleaved": False, "head_dims": (120,)})
+    case = Case(
+        *(9, 4, 1, 120, claims.convention, "float32", "shuffled", 0, 4096, "normal"),
+        strided="still 0",
+        seed=0,
+    )
+    shown = Counterexample(case.as_dict(), {}, "", None, None, None)
+    failed = CheckResult("ROT-7.value", "ROT-7", "", "", Status.FAIL, counterexample=shown)
+    with Session(load(f"{subject}:apply"), claims) as session:
+        told = diagnose(session, [failed])
+
+    assert told[0].id == "M1"
+    assert {one.id for one in told} <= {"M1", ""}
+
+
 def test_a_strided_call_that_is_wrong_when_dense_too_is_not_misread(diagnosed):
     """That what fails is strided is no name, where the same values fail in dense arrays.
 

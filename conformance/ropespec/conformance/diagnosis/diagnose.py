@@ -74,8 +74,9 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
     asker = Asker(session)
     maker = Maker(session.profile, session.offers["apply_rotary"].keywords)
     outcome, right = _examined(asker, maker, RIGHT, _failing(results, maker.profile))
-    told = list(_of(asker, outcome, right))
-    told += conduct(asker, outcome.answers)
+    manners = list(conduct(asker, outcome.answers))
+    told = [] if _on_itself(outcome, manners) else list(_of(asker, outcome, right))
+    told += manners
     lost = any(one.fault in ("crash", "timeout", "raises") for one in outcome.answers)
     if not lost:
         told += special(asker, maker, right, sound=not outcome.wrong)
@@ -86,6 +87,12 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
     if not lost and _has_gradient(session) and (slope or (not told and not results)):
         told += _gradient(session, maker, outcome)
     yield from told
+
+
+def _on_itself(outcome: Outcome, manners: Sequence[Diagnosis]) -> bool:
+    """Whether all that is wrong is what x comes to that is written to and lies on itself."""
+    still = [one for one in outcome.wrong if str(one.given.strided).startswith("still")]
+    return len(still) == len(outcome.wrong) > 0 and any(one.id == "M1" for one in manners)
 
 
 def _has_gradient(session: Session) -> bool:
