@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, Self
 
+from ropespec.conformance.cores import cores
 from ropespec.conformance.gallery.installing import Installed
 from ropespec.conformance.gallery.judging import judged, judged_as, settled, unrun
 from ropespec.conformance.gallery.listed import Implementation, normal
@@ -104,6 +105,7 @@ class Runner:
             file = Path(folder) / "verdict.json"
             command = [sys.executable, "-m", "ropespec", "check", *words]
             command += ["--python", str(python), "--json", str(file), "--deadline", str(_DEADLINE)]
+            command += ["--jobs", "1"] if self._share == 1 else []
             try:
                 done = self._run(command, "", self._folder, self._quiet(), _DEADLINE + _GRACE)
             except subprocess.TimeoutExpired:
@@ -115,10 +117,14 @@ class Runner:
                 return None, (said or ["its process ended"])[-1].removeprefix("ropespec: ")
             return json.loads(file.read_text(encoding="utf-8")), ""
 
+    @property
+    def _share(self) -> int:
+        """How many cores there are for each."""
+        return max(1, cores() // self._workers)
+
     def _quiet(self) -> dict[str, str]:
-        """Return the environment of a check, which has one of so many shares of the cores."""
-        threads = str(max(1, (os.cpu_count() or 1) // self._workers))
-        return {"OMP_NUM_THREADS": threads, **os.environ}
+        """Return the environment of a check."""
+        return {"OMP_NUM_THREADS": str(self._share), **os.environ}
 
     def _run(
         self,

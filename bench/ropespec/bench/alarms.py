@@ -1,0 +1,106 @@
+"""Whether a right implementation is ever refused: `python -m ropespec.bench.alarms FILE`.
+
+Each right one of the zoo, and with `--gallery DIR` each real one that is known to conform, is given
+all checks at many seeds. FILE gets a line of JSON for each run, and what stands there is not run
+again, so that this can be stopped and go on.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ropespec.conformance.gallery.installing import installed
+from ropespec.conformance.gallery.judging import CONFORMS, NOT_RUN
+from ropespec.conformance.gallery.keeping import kept
+from ropespec.conformance.gallery.listed import Implementation, read
+from ropespec.conformance.gallery.running import Runner
+from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.subject.session import Session, load
+from ropespec.conformance.zoo import Right, zoo
+
+__all__ = ["main", "refused"]
+
+_LISTS = Path(__file__).parents[3] / "conformance" / "gallery"
+_TIMEOUT = 60.0
+"""Seconds for a call, of which the first may compile."""
+
+
+def refused(entry: Right, seed: int) -> dict[str, str]:
+    """Return what each check says that a right one does not pass at a seed."""
+    with Session(load(entry.target), entry.profile, timeout=_TIMEOUT) as session:
+        verdict = run(session, Plan(seed=seed))
+    return {one.id: one.message for one in verdict.failures}
+
+
+def _ours(seeds: int, done: set[tuple[str, int]]) -> Iterator[dict[str, Any]]:
+    for seed in range(seeds):
+        for entry in zoo():
+            here = isinstance(entry, Right) and not entry.profile.framework.unavailable()
+            if isinstance(entry, Right) and here and (entry.name, seed) not in done:
+                yield {"name": entry.name, "seed": seed, "refused": refused(entry, seed)}
+
+
+def _theirs(folder: Path, seeds: int, done: set[tuple[str, int]]) -> Iterator[dict[str, Any]]:
+    gallery = read(_LISTS)
+    rows = kept(gallery)
+    known = [one for one in gallery.implementations if rows[one.name]["status"] == CONFORMS]
+    there = {one.name: installed(one, folder) for one in gallery.environments}
+    with Runner(gallery.folder, there, workers=1) as runner:
+        for seed in range(seeds):
+            for one in known:
+                if (one.name, seed) not in done:
+                    yield _said(one.name, seed, runner.row(_at(one, seed)))
+
+
+def _at(one: Implementation, seed: int) -> Implementation:
+    return replace(one, words=(*one.words, "--seed", str(seed)), refused=())
+
+
+def _said(name: str, seed: int, row: Mapping[str, Any]) -> dict[str, Any]:
+    if row["status"] == NOT_RUN:
+        return {"name": name, "seed": seed, "not run": row["why"]}
+    failed = {item["id"]: item["message"] for item in row["failed"]}
+    return {"name": name, "seed": seed, "refused": failed}
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True)
+@click.option(
+    "--gallery",
+    "folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Those of the gallery in these environments, not those of the zoo.",
+)
+def main(*, file: Path, seeds: int, folder: Path | None) -> None:
+    """Give every right implementation all checks, at many seeds."""
+    told = _told(file)
+    done = {(one["name"], one["seed"]) for one in told}
+    due = _ours(seeds, done) if folder is None else _theirs(folder.absolute(), seeds, done)
+    with file.open("a", encoding="utf-8") as to:
+        for one in due:
+            told.append(one)
+            to.write(json.dumps(one) + "\n")
+            to.flush()
+            for id_, message in one.get("refused", {}).items():
+                click.echo(f"{one['name']} is refused by {id_} at seed {one['seed']}: {message}")
+    counted = Counter(one["name"] for one in told if "refused" in one)
+    alarms = sum(bool(one.get("refused")) for one in told)
+    missing = sum("not run" in one for one in told)
+    click.echo(
+        f"{counted.total()} runs of {len(counted)} right ones: {alarms} refused; {missing} not run"
+    )
+
+
+def _told(file: Path) -> list[dict[str, Any]]:
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Right implementations at many seeds: what is said of them, and that nothing is run twice."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ropespec.bench import alarms
+from ropespec.conformance.zoo import Right, Wrong, zoo
+
+_RIGHT = {one.name: one for one in zoo() if isinstance(one, Right)}
+_REFUSED = {"ROT-7.value": "it is off"}
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Two right ones, of which one is refused at seed 1."""
+    told: list[tuple[str, int]] = []
+
+    def answer(entry: Right, seed: int) -> Mapping[str, str]:
+        told.append((entry.name, seed))
+        return _REFUSED if told[-1] == ("recurrence", 1) else {}
+
+    monkeypatch.setattr(alarms, "zoo", lambda: [_RIGHT["recurrence"], _RIGHT["exact_phase"]])
+    monkeypatch.setattr(alarms, "refused", answer)
+    return told
+
+
+def _run(file: Path, seeds: int) -> str:
+    done = CliRunner().invoke(alarms.main, [str(file), "--seeds", str(seeds)])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_an_alarm_is_told_and_nothing_is_run_twice(
+    asked: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    """Each is run once at each seed, however often the command is; what is refused is said."""
+    file = tmp_path / "alarms.jsonl"
+    assert _run(file, 1) == "2 runs of 2 right ones: 0 refused; 0 not run\n"
+    assert asked == [("recurrence", 0), ("exact_phase", 0)]
+    said = _run(file, 2)
+    assert asked[2:] == [("recurrence", 1), ("exact_phase", 1)]
+    assert said == (
+        "recurrence is refused by ROT-7.value at seed 1: it is off\n"
+        "4 runs of 2 right ones: 1 refused; 0 not run\n"
+    )
+
+
+def test_a_wrong_one_would_be_refused() -> None:
+    """The verdict comes from all checks: what is wrong, called right, is refused."""
+    wrong = next(one for one in zoo() if isinstance(one, Wrong) and one.name == "no_gain")
+    called_right = Right(wrong.name, wrong.target, "", {}, wrong.claims, wrong.function)
+    assert {*wrong.killed_by} <= {*alarms.refused(called_right, 0)}
