@@ -121,6 +121,30 @@ def test_a_module_is_searched_and_its_own_tables_are_used():
     ]
 
 
+NAMESAKES = """
+import torch
+class RoPE(torch.nn.Module):
+    def __init__(self, dim): super().__init__()
+    def forward(self, x, positions): return x
+def precompute_freqs_cis(seq, dim, theta): return None
+def apply_rotary_emb(x, cos, sin, interleaved=False): return x
+"""
+
+
+def test_a_name_that_documents_print_is_not_what_they_print(tmp_path):
+    """A function of three arrays called `apply_rotary_emb` is not asked to take q, k and a table.
+
+    Where it takes what is printed, as in the other module, it is asked to.
+    """
+    (tmp_path / "namesakes.py").write_text(NAMESAKES, encoding="utf-8")
+    with open_subject(f"{tmp_path}/namesakes.py", {}, 30.0) as session:
+        assert session.style is not None
+        assert session.style.callee == "apply_rotary_emb"
+        assert {*session.offers} == {"apply_rotary"}
+    with open_subject(STYLED, {}, 30.0) as session:
+        assert {*session.offers} == {"apply_rotary", "apply_rotary_emb"}
+
+
 def test_what_is_claimed_wins():
     """A style claims what follows from it where nothing else is claimed."""
     claims = {"axes": "bshd", "layouts": [False], "dtypes": ["bfloat16"]}

@@ -9,6 +9,9 @@ from ropespec.conformance.styles.arrays import DType, Result
 from ropespec.conformance.styles.base import FINITE, SWITCHES, Setting
 from ropespec.conformance.styles.signature import (
     BASES,
+    DIMS,
+    LENGTHS,
+    WIDTHS,
     Callee,
     Parameters,
     is_of,
@@ -19,12 +22,6 @@ from ropespec.spec.scaling import words
 
 __all__ = ["Maker", "makeable", "maker"]
 
-_WIDTHS = ("head_dim", "head_size", "d_head", "dim_head", "kv_channels")
-_DIMS = (*_WIDTHS, *("dim", "dims", "d", "rotary_dim", "width", "embedding_dims", "n_elem"))
-_LENGTHS = (
-    *("max_seq_len", "max_seq_length", "max_position_embeddings", "max_position", "max_len"),
-    *("end", "seq_len", "seq_length", "max_length", "max_positions", "block_size"),
-)
 _SIZES = ("head_dim", "hidden_size", "qk_rope_head_dim")
 _ONE_HEAD = {"num_attention_heads": 1, "num_key_value_heads": 1}
 
@@ -56,7 +53,7 @@ class Maker:
     @property
     def claims(self) -> dict[str, Any]:
         """What follows from how it is called."""
-        finite = any(name in _LENGTHS for name in self.parameters)
+        finite = any(name in LENGTHS for name in self.parameters)
         both = {"layouts": [True, False]} if self.switch else {}
         return {**(FINITE if finite else {}), **both}
 
@@ -76,7 +73,7 @@ class Maker:
         return [
             name
             for name in (*self.parameters, *(["dtype"] if layer else []))
-            if name in (*_DIMS, *BASES, *_LENGTHS, *SWITCHES)
+            if name in (*DIMS, *BASES, *LENGTHS, *SWITCHES)
             or (name == "dtype" and of_class and self.is_typed)
         ]
 
@@ -88,12 +85,12 @@ class Maker:
     @property
     def is_table(self) -> bool:
         """Whether it makes something of a width and a length."""
-        return all(set(names) & set(self.given) for names in (_DIMS, _LENGTHS))
+        return all(set(names) & set(self.given) for names in (DIMS, LENGTHS))
 
     def made(self, setting: Setting, width: int, dtype: DType, *, interleaved: bool) -> Result:
         """Return what it makes for these sizes; the same as before where it was asked before."""
         own = dtype if "dtype" in self.given else None
-        sized = self.config is not None or bool(set(_DIMS) & set(self.given))
+        sized = self.config is not None or bool(set(DIMS) & set(self.given))
         key = (sized and width, own, interleaved if self.switch else None)
         if key not in self.kept:
             self.kept[key] = self._make(setting, width, own, interleaved=interleaved)
@@ -106,12 +103,12 @@ class Maker:
         rotary_dim = profile.convention.dim(width)
         given: dict[str, Any] = {}
         for name in self.given:
-            if name in _DIMS:
-                whole = name in _WIDTHS and "rotary_dim" in self.parameters
+            if name in DIMS:
+                whole = name in WIDTHS and "rotary_dim" in self.parameters
                 given[name] = width if whole else rotary_dim
             elif name in BASES:
                 given[name] = profile.base
-            elif name in _LENGTHS:
+            elif name in LENGTHS:
                 given[name] = profile.max_position + 1
             elif name in SWITCHES:
                 given[name] = interleaved == SWITCHES[name]

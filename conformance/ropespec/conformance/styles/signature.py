@@ -11,9 +11,13 @@ from ropespec.conformance.styles.arrays import Result
 
 __all__ = [
     "BASES",
+    "DIMS",
+    "FREQS",
     "KEYS",
+    "LENGTHS",
     "OFFSETS",
     "POSITIONS",
+    "WIDTHS",
     "XS",
     "Callee",
     "is_of",
@@ -46,6 +50,21 @@ BASES = (
     *("theta_base", "max_wavelength", "theta"),
 )
 """Names of a parameter that takes the base."""
+
+WIDTHS = ("head_dim", "head_size", "d_head", "dim_head", "kv_channels")
+"""Names of a parameter that takes the size of a head."""
+
+DIMS = (*WIDTHS, *("dim", "dims", "d", "rotary_dim", "width", "embedding_dims", "n_elem"))
+"""Names of a parameter that takes that, or how much of it is rotated."""
+
+LENGTHS = (
+    *("max_seq_len", "max_seq_length", "max_position_embeddings", "max_position", "max_len"),
+    *("end", "seq_len", "seq_length", "max_length", "max_positions", "block_size"),
+)
+"""Names of a parameter that takes how many rows a table has."""
+
+FREQS = ("freqs_cis", "freq_cis", "freqs_complex", "cis")
+"""Names of a parameter that takes a complex table."""
 
 _ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 

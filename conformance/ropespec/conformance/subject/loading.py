@@ -28,6 +28,7 @@ from ropespec.conformance.subject.binding import PLAIN, Binding, binding_of
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.frames import FrameError
 from ropespec.conformance.subject.frameworks import absent, shadowed
+from ropespec.conformance.subject.printed import is_printed
 from ropespec.conformance.subject.target import Target, did_you_mean
 from ropespec.spec.api import FUNCTIONS
 from ropespec.spec.errors import describe, dtype_name
@@ -198,7 +199,8 @@ def _model(target: Target) -> Found:
 
 def _offers(found: object, name: str) -> bool:
     try:
-        return callable(getattr(found, name, None))
+        one = getattr(found, name, None)
+        return callable(one) and is_printed(name, one)
     except Exception:  # noqa: BLE001  # a property of the subject may raise anything
         return False
 

@@ -7,10 +7,9 @@ from ropespec.conformance.styles import heads
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import Binds, Setting, Style, Way
 from ropespec.conformance.styles.beside import table_function
-from ropespec.conformance.styles.signature import KEYS, XS, Callee
+from ropespec.conformance.styles.signature import FREQS, KEYS, XS, Callee
 from ropespec.conformance.styles.tables import Tables
 
-_FREQS = ("freqs_cis", "freq_cis", "freqs_complex")
 _CLAIMS = {
     "axes": "bshd",
     "shared_positions": True,
@@ -55,4 +54,4 @@ def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
     return Binds(make, {**_CLAIMS, **(maker.claims if maker else {})}, told, ways)
 
 
-STYLE = Style("meta", 20, needs={"x": XS, "freqs": _FREQS}, binds=_binds, knows={"k": KEYS})
+STYLE = Style("meta", 20, needs={"x": XS, "freqs": FREQS}, binds=_binds, knows={"k": KEYS})
