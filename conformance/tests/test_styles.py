@@ -121,6 +121,15 @@ def test_a_module_is_searched_and_its_own_tables_are_used():
     ]
 
 
+def test_sections_and_the_configuration_of_a_part_are_given():
+    """The annotated configuration is of a whole model; what has the sizes is made, by sections."""
+    claims = {"sections": [1, 1, 2], "head_dims": [8]}
+    verdict = judged(f"{SUBJECTS}/fake_qwen.py", claims, ("ROT-7.value", "AXES-2"))
+
+    assert [one.message for one in verdict.failures] == []
+    assert any("FakeQwenTextConfig(hidden_size=..., rope" in one for one in verdict.style["told"])
+
+
 NAMESAKES = """
 import torch
 class RoPE(torch.nn.Module):

@@ -149,16 +149,20 @@ def _signature(kind: Callable[..., Any]) -> Parameters:
 
 
 def _config(first: inspect.Parameter, space: Mapping[str, Any]) -> Callable[..., Any] | None:
-    """Return the class of a configuration: the one annotated, or the one in the module."""
+    """Return the class of a configuration: the one annotated, or the first beside it with sizes.
+
+    What is annotated may be that of a model of several parts, which has no sizes of its own.
+    """
     told = first.annotation
     if isinstance(told, str):
         told = space.get(told.strip("'\""))
-    if inspect.isclass(told) and told.__name__.endswith("Config"):
-        return told
-    if first.name != "config":
+    annotated = inspect.isclass(told) and told.__name__.endswith("Config")
+    if not annotated and first.name != "config":
         return None
     beside = [one for name, one in space.items() if name.endswith("Config")]
-    return next((one for one in beside if inspect.isclass(one)), None)
+    every = [one for one in ([told] if annotated else []) + beside if inspect.isclass(one)]
+    sized = [one for one in every if {*_SIZES} & _names(one)]
+    return next(iter(sized or every), None)
 
 
 def _config_words(config: Callable[..., Any]) -> list[str]:
@@ -169,7 +173,10 @@ def _config_words(config: Callable[..., Any]) -> list[str]:
 
 
 def _names(config: Callable[..., Any]) -> set[str]:
-    return set(inspect.signature(config).parameters)
+    try:
+        return set(inspect.signature(config).parameters)
+    except (ValueError, TypeError):
+        return set()
 
 
 def _configured(config: Callable[..., Any], setting: Setting, width: int) -> dict[str, Any]:
@@ -181,7 +188,10 @@ def _configured(config: Callable[..., Any], setting: Setting, width: int) -> dic
     )
     part = profile.convention.dim(width) / width
     scheme = {"rope_type": "default"} if profile.scaling is None else words.say(profile.scaling)
-    told = {"rope_theta": profile.base, "partial_rotary_factor": part}
+    told: dict[str, Any] = {"rope_theta": profile.base, "partial_rotary_factor": part}
+    if profile.sections is not None:
+        in_turn = profile.sections_in_turn
+        told |= {"mrope_section": [*profile.sections], "mrope_interleaved": in_turn}
     given: dict[str, Any] = dict.fromkeys(_SIZES, width) | _ONE_HEAD
     if "rope_parameters" in names:
         given["rope_parameters"] = {**scheme, **told}
