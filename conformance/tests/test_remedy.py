@@ -241,6 +241,15 @@ def test_a_claim_and_a_waiver_make_one_command():
     )
 
 
+def test_what_does_not_answer_may_be_given_more_time():
+    """Only where a call was ended."""
+    late = replace(verdict(None).failures[0], status=Status.TIMEOUT)
+    wait = "if it is only slow, wait longer for a call: ropespec check my_rope.py:f --half --timeout"
+
+    assert f"{wait} 600" in proposed(None, checks=(late,))
+    assert not any("--timeout" in line for line in proposed(None))
+
+
 def test_many_waivers_are_not_proposed():
     """What breaks most of the contract has no exception to it."""
     clauses = tuple(f"ROT-{number}" for number in (17, 18, 20, 21, 23))

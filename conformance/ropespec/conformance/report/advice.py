@@ -6,7 +6,7 @@ from typing import Any
 
 from ropespec.conformance.builtin import BUILTIN, builtin_profile
 from ropespec.conformance.profile import Profile, ProfileError, as_options
-from ropespec.conformance.results import CheckResult, Remedy, Verdict
+from ropespec.conformance.results import CheckResult, Remedy, Status, Verdict
 
 __all__ = ["advice", "command"]
 
@@ -14,6 +14,9 @@ _LAYOUTS = {True: "--interleaved", False: "--half"}
 
 MOST_WAIVERS = 3
 """With more clauses than this it is no exception any more."""
+
+PATIENT = 600
+"""Seconds for a call that are proposed where the usual ones were too few."""
 
 _MEANT = {
     "layouts": "the pairs it rotates are those you want",
@@ -94,8 +97,10 @@ def advice(verdict: Verdict, first: CheckResult) -> list[tuple[str, str]]:
         lines.append(
             ("find out which convention it follows", f"ropespec identify {shlex.quote(target)}")
         )
-    lines.append((f"read what {first.clause} asks for", f"ropespec spec {first.clause}"))
     whole = command("check", verdict.subject, verdict.profile, verdict.style)
+    if any(one.status is Status.TIMEOUT for one in verdict.failures):
+        lines.append(("if it is only slow, wait longer for a call", f"{whole} --timeout {PATIENT}"))
+    lines.append((f"read what {first.clause} asks for", f"ropespec spec {first.clause}"))
     lines.append(("see this failure whole", f"{whole} --only {first.id} --verbose"))
     return lines
 
