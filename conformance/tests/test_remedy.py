@@ -244,7 +244,9 @@ def test_a_claim_and_a_waiver_make_one_command():
 def test_what_does_not_answer_may_be_given_more_time():
     """Only where a call was ended."""
     late = replace(verdict(None).failures[0], status=Status.TIMEOUT)
-    wait = "if it is only slow, wait longer for a call: ropespec check my_rope.py:f --half --timeout"
+    wait = (
+        "if it is only slow, wait longer for a call: ropespec check my_rope.py:f --half --timeout"
+    )
 
     assert f"{wait} 600" in proposed(None, checks=(late,))
     assert not any("--timeout" in line for line in proposed(None))
