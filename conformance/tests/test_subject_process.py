@@ -216,10 +216,11 @@ def test_a_subject_may_not_send_its_keeper_away():
 
 
 PARENT = """
-import sys
+import signal, sys
 import numpy as np
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.session import Session
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup hands on that it is ignored
 with Session(sys.argv[1], Profile(layouts=(False,)), timeout=60) as subject:
     subject.rotate(np.zeros((1, 2, 1, 4)), np.arange(2)[None])
 """
