@@ -35,11 +35,11 @@ class _Tokens(NamedTuple):
 def fitted_places(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
     """Return places that explain every position that was decoded, the simplest first."""
     tokens = _decoded(wrong, chain)
-    if tokens is None:
-        return
-    yield from _sums(tokens)
-    yield from _blocks(tokens)
-    yield from _limits(tokens)
+    if tokens is not None:
+        yield from _sums(tokens)
+        yield from _blocks(tokens)
+        yield from _limits(tokens)
+    yield from _usual_limits(wrong)
 
 
 def fitted_sums(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
@@ -155,6 +155,14 @@ def _blocks(tokens: _Tokens) -> Iterator[Choice]:
                     break
             if fits:
                 yield blocked(word, size)
+
+
+def _usual_limits(wrong: Sequence[Seen]) -> Iterator[Choice]:
+    """Return places that end at a power of two, as far out as no pair tells positions apart."""
+    sizes = [np.abs(one.given.positions[one.wrong.any(axis=(2, 3))]) for one in wrong]
+    least = min((int(one.min()) for one in sizes if one.size), default=0)
+    for power in range(least.bit_length() - 1, max(least.bit_length() - 4, 3), -1):
+        yield from (limited(kind, 2**power) for kind in LIMITED)
 
 
 def _limits(tokens: _Tokens) -> Iterator[Choice]:

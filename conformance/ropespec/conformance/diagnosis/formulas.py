@@ -104,8 +104,37 @@ def _tables(interleaved: bool, base: float, draw: int) -> Asked:  # a table of f
             "unit circle": lambda: turned(np.cos(angle), np.sin(angle)),
             "tables of one row": lambda: turned(cos[0], sin[0]),
             "tail dropped": lambda: dropped,
+            **({} if interleaved else {"partners by head_dim": lambda: _across(x, cos, sin)}),
         },
     )
+
+
+def _across(x: Float, cos: Float, sin: Float) -> Float:
+    """Pair i with i + D/2, where tables have fewer pairs."""
+    n, step = cos.shape[-1], x.shape[-1] // 2
+    y, a, b = x.copy(), x[..., :n], x[..., step : step + n]
+    cos, sin = cos[..., None, :], sin[..., None, :]
+    y[..., :n] = a * cos - b * sin
+    y[..., step : step + n] = b * cos + a * sin
+    return y
+
+
+def _permutation(name: str, other: str) -> Callable[[bool, float, int], Asked]:
+    def ask(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
+        x = _x(3, 16, draw=draw)
+        return Asked(
+            (x,),
+            {},
+            {
+                "right": lambda: getattr(reference, name)(x),
+                "other direction": lambda: getattr(reference, other)(x),
+                "not permuted": lambda: x,
+                "halves exchanged": lambda: np.roll(x, 8, axis=-1),
+                "pairs exchanged": lambda: x.reshape(3, 8, 2)[..., ::-1].reshape(3, 16),
+            },
+        )
+
+    return ask
 
 
 def _matrix(interleaved: bool, base: float, draw: int) -> Asked:  # a table of functions
@@ -273,6 +302,8 @@ ASKED: dict[str, Callable[[bool, float, int], Asked]] = {
     "apply_rotary_cos_sin": _tables,
     "apply_rotary_dense": _rotation(reference.apply_rotary_dense),
     "apply_rotary_complex": _rotation(reference.apply_rotary_complex),
+    "interleaved_to_half": _permutation("interleaved_to_half", "half_to_interleaved"),
+    "half_to_interleaved": _permutation("half_to_interleaved", "interleaved_to_half"),
     "to_complex": _to_complex,
     "from_complex": _from_complex,
     "relative_score": _score,

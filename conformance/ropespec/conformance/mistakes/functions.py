@@ -55,6 +55,9 @@ mask inverted
     True in the mask forbids; it must allow.
 query or key not rotated
     Only one of query and key is rotated; rotate both.
+wrong permutation
+    Components come out in another order; x[0::2] and x[1::2] are the halves, and the inverse weaves
+    them.
 tables ignored
     The tables given are not used; rotate by them and by nothing else.
 tables brought to the unit circle

@@ -26,6 +26,8 @@ C4 stale dtype
     the key.
 K2 frequencies kept after a long call
     A long sequence changes the frequencies of later short ones; reset them.
+table grown from 0
+    Rows that are added to a table count from 0 again; count on from its end.
 frequencies of the first width
     The frequencies made for the first head_dim serve every other; keep them by width.
 not repeatable
@@ -77,6 +79,28 @@ def _longest(given: Given) -> Array:
         if one.x.shape[1] > kept.x.shape[1] or kept is given:
             kept = one
     return _placed(given, kept)
+
+
+def _grown_from_0(first: int, *, by_width: bool, doubled: bool) -> Choice:
+    """Return the place of a table that has `first` rows, and grows where a call needs more."""
+
+    def place(given: Given) -> Array:
+        ends, rows = [0], 0
+        for one in (*given.past, given):
+            if by_width and one.x.shape[-1] != given.x.shape[-1]:
+                continue
+            need = int(one.positions.max(initial=0)) + 1
+            if need > rows:
+                ends += [rows] if rows else []
+                rows = max(need, 2 * rows * doubled, 0 if rows else first)
+        p = own_position(given)
+        begun = np.asarray(ends)[np.searchsorted(ends, p, side="right") - 1]
+        return np.asarray(np.where(p < 0, p, p - begun))
+
+    of = ", one for each head_dim" if by_width else ""
+    grows = "at least doubled" if doubled else "grown to what a call needs"
+    what = f"that since the last growth of a table of {first} rows or more, {grows}{of}"
+    return _place("table grown from 0", what, place, 2.0)
 
 
 def _shifted(by: Callable[[Given], float]) -> Callable[[Given], Array]:
@@ -249,6 +273,12 @@ MEMORIES: tuple[Choice, ...] = (
         "the frequencies are those of the widest call so far",
         {"frequency": _cut(_first_wide_enough)},
         1.1,
+    ),
+    *(
+        _grown_from_0(first, by_width=by_width, doubled=doubled)
+        for first in (0, *(2**k for k in range(4, 13)))
+        for by_width in (True, False)
+        for doubled in (False, True)
     ),
     *(
         _base_kept(limit, power=power, by_length=by_length)

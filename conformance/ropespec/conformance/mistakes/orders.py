@@ -20,6 +20,7 @@ __all__ = [
     "regrouped",
     "reshaped",
     "restarted",
+    "restarted_in_runs",
     "row_of_head",
     "rows_first",
     "spread",
@@ -103,6 +104,14 @@ def restarted(p: Array) -> Array:
         goes_on = p[:, t] == p[:, t - 1] + 1
         out[:, t] = np.where(goes_on, out[:, t - 1] + 1, 0)
     return out
+
+
+def restarted_in_runs(p: Array) -> Array:
+    """Count from zero in each run of two or more that go on by one; what stands alone is kept."""
+    out, begins = restarted(p), np.ones_like(p, dtype=bool)
+    begins[:, 1:] = p[:, 1:] != p[:, :-1] + 1
+    ends = np.concatenate([begins[:, 1:], np.ones_like(begins[:, :1])], axis=1)
+    return np.where(begins & ends[:, : p.shape[1]], p, out)
 
 
 def going_on(p: Array) -> Array:

@@ -1,7 +1,8 @@
 """Frequencies that are claimed to be scaled: what somebody made of the scheme instead."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.stored import tail_times
+from ropespec.spec.errors import ArgumentError
 from ropespec.spec.scaling import (
     DynamicNtk,
     Linear,
@@ -47,6 +49,7 @@ _PLAIN = 0.5
 _FACTORS = (2.0, 4.0, 8.0, 16.0, 32.0, 40.0)
 _LENGTHS = (2048, 4096, 8192, 32768)
 _SHARES = (0.25, 0.5, 0.75)
+_SWAPPED = (("beta_fast", "beta_slow"), ("low_freq_factor", "high_freq_factor"))
 _BASES = (10000.0, 100000.0, 150000.0, 500000.0, 1e6)
 
 
@@ -77,6 +80,9 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
     if isinstance(claimed, Yarn | Llama3 | NtkByParts):
         what = "the slow pairs are kept and the fast ones divided"
         yield Choice("inverted ramp", "frequency", what, {"frequency": _inverted(claimed.factor)})
+        what = "where the two are blended, either has the other's share"
+        within = {"frequency": _inverted(claimed.factor, ends=False)}
+        yield Choice("inverted ramp", "frequency", what, within)
     if isinstance(claimed, DynamicNtk | NtkAware):
         what = f"all frequencies are divided by {claimed.factor:g}^(d/(d-2))"
         divided = {"frequency": _divided(claimed.factor)}
@@ -140,10 +146,12 @@ def _under(
     return {"frequency": frequency, "table": _times(gain)}
 
 
-def _inverted(factor: float) -> Callable[[Given], Array]:
+def _inverted(factor: float, *, ends: bool = True) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
-        plain = ladder(replace(g, scaling=None))
-        return np.asarray(plain + plain / factor - ladder(g))
+        plain, scaled = ladder(replace(g, scaling=None)), ladder(g)
+        is_end = np.isclose(scaled, plain, 1e-12) | np.isclose(scaled, plain / factor, 1e-12)
+        inverted = plain + plain / factor - scaled
+        return np.asarray(inverted if ends else np.where(is_end, scaled, inverted))
 
     return frequency
 
@@ -166,8 +174,23 @@ def _others(claimed: Scaling, base: float) -> Iterator[tuple[Scaling, float]]:
         length = original if claimed.length > original else original + 1
         yield replace(claimed, length=length), base
     factor = float(getattr(claimed, "factor", 1.0))
+    yield from ((one, base) for one in _nudged(claimed, factor))
     length = int(getattr(claimed, "original_length", _LENGTHS[0]))
     yield from _models(base, (factor, *_FACTORS), (length, *_LENGTHS))
+
+
+def _nudged(claimed: Scaling, factor: float) -> Iterator[Scaling]:
+    """Return the claim with one of its numbers taken for another: scaled, inverted, exchanged."""
+    told = {one.name: getattr(claimed, one.name) for one in fields(claimed)}
+    changes = [{a: told[b], b: told[a]} for a, b in _SWAPPED if a in told]
+    for name in {"original_length", "length"} & {*told}:
+        lengths = (told[name] * times for times in (factor, 1 / factor, 2.0, 0.5))
+        changes += [{name: int(one)} for one in lengths if one >= 1]
+    if "factor" in told:
+        changes += [{"factor": one} for one in (factor**2, factor**0.5, 2 * factor, factor / 2)]
+    for change in changes:
+        with suppress(ArgumentError):  # a scheme has limits to its numbers
+            yield replace(claimed, **change)
 
 
 def _models(

@@ -17,6 +17,7 @@ from ropespec.conformance.mistakes.orders import (
     regrouped,
     reshaped,
     restarted,
+    restarted_in_runs,
     row_of_head,
     rows_first,
     spread,
@@ -223,6 +224,11 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "positions restart",
         "counted from 0 wherever positions do not go on by one",
         of_rows(restarted),
+    ),
+    "restarted in runs": (
+        "positions restart",
+        "counted from 0 wherever two or more positions go on by one",
+        of_rows(restarted_in_runs),
     ),
     "going on": (
         "B2",

@@ -90,6 +90,10 @@ def _in_front(g: Given, y: Array) -> Array:
     return np.concatenate([y[..., g.turning :], y[..., : g.turning]], axis=-1)
 
 
+def _behind(g: Given, y: Array) -> Array:
+    return np.concatenate([y[..., -g.turning :], y[..., : -g.turning]], axis=-1)
+
+
 def _clipped(limit: float) -> Callable[[Given, Array], Array]:
     return lambda g, y: np.clip(y, -limit, limit)
 
@@ -170,6 +174,7 @@ STORES: tuple[Choice, ...] = (
     ),
     Choice("tail reversed", "tail", "the tail is in reverse order", {"tail": _tail_reversed}),
     Choice("R9", "store", "the tail is moved to the front", {"store": _in_front}),
+    Choice("R9", "store", "what rotates is moved to the other end", {"store": _behind}),
     Choice(
         "pairs in another order",
         "store",

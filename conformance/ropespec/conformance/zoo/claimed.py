@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import right, wrong
 from ropespec.conformance.zoo.parts import half, inv_freq, rope
-from ropespec.spec.scaling import DynamicNtk, Yarn
+from ropespec.spec.scaling import DynamicNtk, Linear, Llama3, Yarn
 
 __all__ = [
     "at_most_64_tokens",
     "base_factor_on_frequencies",
+    "blend_exchanged",
     "claimed_ramp_inverted",
     "contiguous_arrays_alone",
     "dead_scaling",
@@ -20,6 +21,9 @@ __all__ = [
     "gain_forgotten",
     "gain_squared",
     "no_empty_arrays",
+    "positions_divided_and_cut",
+    "put_first",
+    "ramp_of_the_extended_length",
     "scaled_as_yarn",
     "vectors_of_16",
 ]
@@ -29,6 +33,8 @@ FLOAT32 = {"float32": "float32-angles"}
 WIDTH = 16
 TOKENS = 64
 YARN = Yarn(factor=16.0, original_length=4096)
+LLAMA_3 = Llama3(8.0, 1.0, 4.0, 8192)
+LINEAR = Linear(4.0)
 
 
 @right("Memory is read in one run.", FLOAT32, strided=False)
@@ -105,6 +111,42 @@ def claimed_ramp_inverted(x: Array, positions: Array) -> Array:
     return _yarn(x, slow, 1 / YARN.factor, 0.1 * math.log(YARN.factor) + 1)
 
 
+@wrong("another scheme", "The ramp is of the length that is meant.", "ROT-7.value", scaling=YARN)
+def ramp_of_the_extended_length(x: Array, positions: Array) -> Array:
+    """Take the length of the config for the length before it was extended."""
+    length = round(YARN.original_length * YARN.factor)
+    return _yarn(x, positions, YARN.factor, 0.1 * math.log(YARN.factor) + 1, length)
+
+
+@wrong("inverted ramp", "Where it blends, smooth weighs the other.", "ROT-7.value", scaling=LLAMA_3)
+def blend_exchanged(x: Array, positions: Array) -> Array:
+    """Exchange the two only between the ends."""
+    theta = inv_freq(x.shape[-1]).astype(np.float64)
+    turns = theta * LLAMA_3.original_length / math.tau
+    smooth = np.clip((turns - 1) / 3, 0, 1)
+    smooth = np.where((smooth > 0) & (smooth < 1), 1 - smooth, smooth)
+    scaled = (1 - smooth) * theta / LLAMA_3.factor + smooth * theta
+    return half(x, *(f(positions[..., None] * scaled) for f in (np.cos, np.sin)))
+
+
+@wrong("positions in steps", "Four neighbours share an angle.", "ROT-7.value", scaling=LINEAR)
+def positions_divided_and_cut(x: Array, positions: Array) -> Array:
+    """Divide positions as integers."""
+    return rope(x, positions // round(LINEAR.factor))
+
+
+@wrong(
+    "R9",
+    "What rotates comes back before what passes, and was behind it.",
+    "ROT-7.value",
+    rotary_dim=WIDTH,
+    trailing=True,
+)
+def put_first(x: Array, positions: Array) -> Array:
+    """Concatenate in the other order."""
+    return np.concatenate([rope(x[..., -WIDTH:], positions), x[..., :-WIDTH]], axis=-1)
+
+
 @wrong(
     "frequencies divided by the factor of the base",
     "What the base is to be multiplied by divides the frequencies.",
@@ -120,10 +162,12 @@ def base_factor_on_frequencies(x: Array, positions: Array) -> Array:
     return half(x, np.cos(angle), np.sin(angle))
 
 
-def _yarn(x: Array, positions: Array, factor: float, gain: float) -> Array:
+def _yarn(
+    x: Array, positions: Array, factor: float, gain: float, length: int = YARN.original_length
+) -> Array:
     dim, one = x.shape[-1], np.float32(1)
     theta = inv_freq(dim)
-    ends = [dim * math.log(4096 / (n * math.tau)) / (2 * math.log(10000)) for n in (32, 1)]
+    ends = [dim * math.log(length / (n * math.tau)) / (2 * math.log(10000)) for n in (32, 1)]
     low, high = max(math.floor(ends[0]), 0), min(math.ceil(ends[1]), dim - 1)
     ramp = (np.arange(dim // 2, dtype=np.float32) - np.float32(low)) / np.float32(high - low)
     kept = one - np.clip(ramp, 0, 1)

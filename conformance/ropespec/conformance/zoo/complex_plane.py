@@ -159,7 +159,7 @@ def dense_of_the_whole_head(
 
 
 @wrong(
-    "",
+    "wrong permutation",
     "The permutation between the layouts is its own inverse.",
     "ROT-5.permutation",
     "ROT-5.reference",

@@ -73,6 +73,17 @@ def row_0_for_all(x: Array, positions: Array) -> Array:
 
 
 @wrong(
+    "rotated by the position of another",
+    "Distinct positions are repeated as often as each occurs, which sorts them over the batch.",
+    "ROT-9.rows",
+)
+def sorted_over_the_batch(x: Array, positions: Array) -> Array:
+    """Forget the inverse of `np.unique`."""
+    each, count = np.unique(positions, return_counts=True)
+    return rope(x, np.repeat(each, count).reshape(positions.shape))
+
+
+@wrong(
     "B6", "With one token only the first row of the batch is rotated.", "ROT-19.rows", "ROT-7.value"
 )
 def first_row_only_at_one_token(x: Array, positions: Array) -> Array:

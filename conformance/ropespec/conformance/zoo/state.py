@@ -111,6 +111,32 @@ class GrownForOneWidth:
 
 
 @wrong(
+    "table grown from 0",
+    "Rows added to a table are those of positions from 0 again.",
+    "ROT-19.walk",
+    negative_positions=False,
+    max_position=16383,
+)
+class GrownFromZero:
+    """One table for each width, of 256 rows at first."""
+
+    def __init__(self) -> None:
+        self.tables: dict[int, tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Append what is missing."""
+        d, needed = x.shape[-1], int(positions.max(initial=0)) + 1
+        if d not in self.tables:
+            self.tables[d] = table(np.arange(max(needed, 256)), d)
+        kept = self.tables[d]
+        if needed > len(kept[0]):
+            more = table(np.arange(needed - len(kept[0])), d)
+            kept = np.concatenate([kept[0], more[0]]), np.concatenate([kept[1], more[1]])
+            self.tables[d] = kept
+        return half(x, *(part[positions] for part in kept))
+
+
+@wrong(
     "E3",
     "The length of the first call is baked in: later tokens are not rotated.",
     "ROT-9.rows",
