@@ -180,6 +180,19 @@ def power_of_a_step_in_float16(x, positions):
     return np.concatenate([y.real, y.imag], axis=-1).astype(x.dtype)
 
 
+def squared_and_multiplied(x, positions):
+    power = np.exp(1j * theta(x.shape[-1])).astype(np.complex64)
+    size = np.abs(positions)[..., None, None]
+    made = np.ones((*size.shape[:3], len(power)), np.complex64)
+    for bit in range(int(size.max(initial=0)).bit_length()):
+        made = np.where(size >> bit & 1, made * power, made)
+        power = power * power
+    made = np.where(positions[..., None, None] < 0, made.conj(), made)
+    a, b = np.split(x.astype(np.float64), 2, axis=-1)
+    y = (a + 1j * b) * made
+    return np.concatenate([y.real, y.imag], axis=-1).astype(x.dtype)
+
+
 def components_have_frequencies(x, positions):
     d = x.shape[-1]
     angle = positions[..., None, None] * 10000.0 ** (-2 * np.arange(d) / d)
@@ -214,6 +227,7 @@ def components_have_frequencies(x, positions):
         (of_length_1_after, {}, "x normalised", "every call"),
         (turns_of_22_sevenths, {}, "fast sine", "every call"),
         (power_of_a_step_in_float16, {}, "power of a rounded step", "every call"),
+        (squared_and_multiplied, {}, "error grows with the position", "far positions"),
         (components_have_frequencies, {}, "members of different frequencies", "every call"),
         (remainder_of_8_pairs_begins_again, {}, "frequencies repeated", "whole block of 8"),
         (pairs_from_12_share_a_frequency, {}, "frequencies repeated", "every call"),

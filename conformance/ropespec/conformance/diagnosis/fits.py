@@ -12,7 +12,8 @@ from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array
 from ropespec.conformance.mistakes.stored import clipped_at, everything_times, tail_times
-from ropespec.conformance.mistakes.table import WHOLE_TURNS, fast_sine, gained
+from ropespec.conformance.mistakes.table import gained
+from ropespec.conformance.mistakes.turns import WHOLE_TURNS, fast_sine
 
 __all__ = ["fitted_clip", "fitted_gains", "fitted_products", "fitted_sines"]
 

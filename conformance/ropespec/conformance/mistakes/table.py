@@ -2,18 +2,17 @@
 """Cosines and sines of an angle, and the angle itself."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import RIGHT, Angle, ladder, own_position
+from ropespec.conformance.mistakes.chain import ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.steps import ANGLES
 
-__all__ = ["MISTAKES", "TABLES", "WHOLE_TURNS", "fast_sine", "gained"]
+__all__ = ["MISTAKES", "TABLES", "gained"]
 
 MISTAKES = entries("""
 L2 tables of the other layout
@@ -21,9 +20,6 @@ L2 tables of the other layout
     goes with neighbours, tile with halves.
 D4 table in half precision
     cos and sin are stored in half precision; store float32, or declare the precision.
-D8 fast sine
-    Whole turns are taken off with a rounded 2 pi; use the accurate function, or reduce the angle
-    exactly.
 K13 attention factor
     cos and sin carry a factor that nobody declared; apply it only where the scheme asks for it.
 coarse table
@@ -274,38 +270,3 @@ def gained(gain: float) -> Choice:
         {"table": lambda g, a: (gain * np.cos(a), gain * np.sin(a))},
         2.0,
     )
-
-
-WHOLE_TURNS: dict[str, Callable[[Array], Array]] = {
-    "": np.trunc,
-    ", to the nearest": np.round,
-    ", downwards": np.floor,
-}
-"""How many turns are taken off."""
-
-_FLOAT = 2.0**-22
-"""By how much of itself an angle may be off that is made in float32."""
-
-
-def fast_sine(turn: float, how: str = "") -> Choice:
-    """Return angles whose whole turns were taken off with a rounded 2 pi.
-
-    Parameters
-    ----------
-    turn : float
-        What is taken for 2 pi.
-    how : str
-        One of `WHOLE_TURNS`.
-    """
-    whole = WHOLE_TURNS[how]
-
-    def angle(moved: float) -> Angle:
-        def of(g: Given, p: Array, t: Array) -> Array:
-            del g
-            return np.asarray(p * t - turn * whole(p * t * (1 + moved) / turn))
-
-        return of
-
-    nudged = tuple(replace(RIGHT, angle=angle(moved)) for moved in (-_FLOAT, _FLOAT))
-    what = f"whole turns are taken off as {turn:.10g} each{how}"
-    return Choice("D8", "angle", what, {"angle": angle(0.0), "nudged": nudged}, 2.0)
