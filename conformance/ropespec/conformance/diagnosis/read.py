@@ -44,8 +44,10 @@ def _unmoved(seen: Seen, chain: Chain) -> Array:
 def _solved(product: Product, x: Array, y: Array) -> Array:
     """Return the cosine and the sine, as one complex number, that a product needs to give y."""
 
+    a, b = x[:, None]  # an axis of one alone, so that no second table is taken for there
+
     def made(c: float, s: float) -> Array:
-        return np.stack(product(x[0], x[1], np.full_like(x[0], c), np.full_like(x[0], s)))
+        return np.stack(product(a, b, np.full_like(a, c), np.full_like(a, s)))[:, 0]
 
     try:
         still = made(0, 0)
