@@ -43,7 +43,6 @@ def _unmoved(seen: Seen, chain: Chain) -> Array:
 
 def _solved(product: Product, x: Array, y: Array) -> Array:
     """Return the cosine and the sine, as one complex number, that a product needs to give y."""
-
     a, b = x[:, None]  # an axis of one alone, so that no second table is taken for there
 
     def made(c: float, s: float) -> Array:
