@@ -12,6 +12,7 @@ from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array
 from ropespec.conformance.mistakes.place import combined
+from ropespec.conformance.mistakes.stored import everything_times
 from ropespec.conformance.mistakes.table import gained
 
 __all__ = ["firsts"]
@@ -20,6 +21,8 @@ _CALLS = 4
 _SHARE = 0.4
 """Of the tokens that are wrong, how many must tell the same: the other mistake may be of some."""
 _PARTS = 4
+_APART = 1e-2
+"""How far a number is from one that says nothing."""
 
 
 def firsts(
@@ -79,14 +82,14 @@ def _numbers(
     asker: Asker, wrong: Sequence[Seen], few: Sequence[Seen], right: Chain
 ) -> Iterator[Choice]:
     """Return a factor on what turns, frequencies, and what is added to positions."""
-    size = _usual(few, lambda one: np.median(np.abs(multipliers(one, right)), axis=-1))
-    if size is not None and abs(size - 1) > 1e-4 and size > 1e-4:
+    size = _usual(few, lambda one: np.median(np.abs(multipliers(one, right)), axis=-1), 1.0)
+    if size is not None and size > 1e-4:
         yield gained(size)
     for late in (False, True):
-        measured = fitted_frequencies(asker, wrong[:12], right, late=late)
+        measured = fitted_frequencies(asker, wrong, right, late=late)
         yield from _apart([one for one in measured if not one.free], few, right)
-    added = _usual(few, lambda one: places(one, right).found - one.given.positions[..., None])
-    if added is not None and abs(added - round(added)) < 1e-2 and round(added):
+    added = _usual(few, lambda one: places(one, right).found - one.given.positions[..., None], 0.0)
+    if added is not None and abs(added - round(added)) < 1e-2:
         yield combined((("own", 1.0),), float(round(added)))
 
 
@@ -117,13 +120,14 @@ def _alike(some: Sequence[Array], others: Sequence[Array], near: float) -> bool:
     )
 
 
-def _usual(few: Sequence[Seen], of: Callable[[Seen], Array]) -> float | None:
-    """Return the number that many of the tokens have, in as few digits as it is known."""
+def _usual(few: Sequence[Seen], of: Callable[[Seen], Array], but: float) -> float | None:
+    """Return the number other than one that many tokens have, in as few digits as it is known."""
     values: Array = np.concatenate([of(one)[one.wrong.any(axis=-1)] for one in few])
     values = np.sort(values[np.isfinite(values)])
-    if not len(values):
-        return None
     count = max(int(_SHARE * len(values)), 1)
+    values = values[np.abs(values - but) > _APART]
+    if len(values) <= count:
+        return None
     widths = [float(last - first) for first, last in zip(values, values[count:], strict=False)]
     at = int(np.argmin(widths)) if widths else 0
     same = values[at : at + count + 1]
@@ -142,7 +146,7 @@ def _parts(few: Sequence[Seen], right: Chain, plain: Sequence[Choice]) -> Iterat
         if share >= _SHARE / 2:
             found.append((share, choice))
         elif ratio is not None:
-            yield gained(ratio)
+            yield everything_times(ratio) if "table" in choice.change else gained(ratio)
             break
     for _, choice in sorted(found, key=lambda one: -one[0])[:_PARTS]:
         yield choice

@@ -8,7 +8,7 @@ import numpy as np
 
 from ropespec.conformance.diagnosis.read import multipliers, snapped
 from ropespec.conformance.diagnosis.seen import Seen
-from ropespec.conformance.mistakes.chain import Chain
+from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array
 from ropespec.conformance.mistakes.stored import clipped_at, everything_times, tail_times
@@ -25,6 +25,9 @@ def fitted_gains(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
         given = seen.given
         factor = multipliers(seen, chain)
         pairs = chain.pairing(given)
+        if not np.isfinite(factor).any():  # nothing can be read off what is made of a pair
+            sizes.append(_ratios(seen, chain))
+            continue
         chosen = seen.wrong[..., pairs.to_first] | seen.wrong[..., pairs.to_second]
         sizes.append(np.abs(factor)[chosen])
         tail = np.s_[..., given.turning :]
@@ -42,6 +45,12 @@ def fitted_gains(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
             for one in make:
                 for digits in (1e-4, 1e-6, 1e-8):
                     yield one(snapped(middle, digits))
+
+
+def _ratios(seen: Seen, chain: Chain) -> Array:
+    """Return by what the wrong components must be multiplied."""
+    with np.errstate(all="ignore"):
+        return np.asarray((seen.y / run(chain, seen.given).y)[seen.wrong])
 
 
 _TERMS: dict[str, Callable[[Array, Array, Array, Array], Array]] = {
