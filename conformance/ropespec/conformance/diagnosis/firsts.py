@@ -84,13 +84,22 @@ def _numbers(
     """Return a factor on what turns, frequencies, and what is added to positions."""
     size = _usual(few, lambda one: np.median(np.abs(multipliers(one, right)), axis=-1), 1.0)
     if size is not None and size > 1e-4:
-        yield gained(size)
+        yield from _times(size, few)
     for late in (False, True):
         measured = fitted_frequencies(asker, wrong, right, late=late)
         yield from _apart([one for one in measured if not one.free], few, right)
     added = _usual(few, lambda one: places(one, right).found - one.given.positions[..., None], 0.0)
     if added is not None and abs(added - round(added)) < 1e-2:
         yield combined((("own", 1.0),), float(round(added)))
+
+
+def _times(factor: float, few: Sequence[Seen], *, tables: bool = True) -> Iterator[Choice]:
+    """Return a factor on what turns, and on all where a tail is wrong or tables have no place."""
+    tails = any(one.off[..., one.given.turning :].any() for one in few)
+    if tables:
+        yield gained(factor)
+    if tails or not tables:
+        yield everything_times(factor)
 
 
 def _apart(ladders: Sequence[Choice], few: Sequence[Seen], right: Chain) -> Iterator[Choice]:
@@ -146,7 +155,7 @@ def _parts(few: Sequence[Seen], right: Chain, plain: Sequence[Choice]) -> Iterat
         if share >= _SHARE / 2:
             found.append((share, choice))
         elif ratio is not None:
-            yield everything_times(ratio) if "table" in choice.change else gained(ratio)
+            yield from _times(ratio, few, tables="table" not in choice.change)
             break
     for _, choice in sorted(found, key=lambda one: -one[0])[:_PARTS]:
         yield choice

@@ -72,6 +72,8 @@ def _measured(asker: Asker, template: Given, chain: Chain, *, late: bool) -> Arr
         if answer is None or answer.y is None:
             return None
         factor = multipliers(Seen(answer, chain), chain)
+        if 2 * factor.shape[-1] != template.turning:  # there are more pairs than are claimed
+            return None
         count = len(wanted) if whole else 1
         rows += [factor[-1, seq // 2, -1]] if late else [factor[0, t, 0] for t in range(count)]
     table = np.stack(rows)
