@@ -133,9 +133,102 @@ def cut_to_bfloat16(x, positions):
     return (y.view(np.uint32) >> 16).astype(np.uint16).view(BF16)
 
 
+def neighbours_of_base_1234(x, positions):
+    d = x.shape[-1]
+    woven = np.concatenate([x[..., 0::2], x[..., 1::2]], axis=-1)
+    turned = rope(woven, positions, 1234.0 ** (-np.arange(0, d, 2) / d))
+    return np.stack(np.split(turned, 2, axis=-1), axis=-1).reshape(x.shape)
+
+
+def three_further_and_nine_tenths(x, positions):
+    return (0.9 * rope(x.astype(np.float64), positions + 3)).astype(x.dtype)
+
+
+def slowest_first_but_for_the_last_head(x, positions):
+    y = rope(x, positions, theta(x.shape[-1])[::-1])
+    y[:, :, -1:] = x[:, :, -1:]
+    return y
+
+
+def third_of_the_angle_and_heads_in_reverse(x, positions):
+    return rope(x, positions, theta(x.shape[-1]) / 3)[:, :, ::-1]
+
+
+def lost_minus_and_five_quarters(x, positions):
+    angle = positions[..., None, None] * theta(x.shape[-1])
+    a, b = np.split(x.astype(np.float64), 2, axis=-1)
+    c, s = 1.25 * np.cos(angle), 1.25 * np.sin(angle)
+    return np.concatenate([a * c + b * s, b * c + a * s], axis=-1).astype(x.dtype)
+
+
+def of_length_1_after(x, positions):
+    y = half(x, positions[..., None, None] * theta(x.shape[-1]))
+    return (y / np.maximum(np.linalg.norm(y, axis=-1, keepdims=True), 1e-6)).astype(x.dtype)
+
+
+def turns_of_22_sevenths(x, positions):
+    angle, turn = positions[..., None, None] * theta(x.shape[-1]), 44 / 7
+    return half(x, angle - turn * np.round(angle / turn)).astype(x.dtype)
+
+
+def power_of_a_step_in_float16(x, positions):
+    angle = theta(x.shape[-1])
+    real, imaginary = (f(angle).astype(np.float16).astype(np.float64) for f in (np.cos, np.sin))
+    table = (real + 1j * imaginary) ** positions[..., None, None]
+    a, b = np.split(x.astype(np.float64), 2, axis=-1)
+    y = (a + 1j * b) * table
+    return np.concatenate([y.real, y.imag], axis=-1).astype(x.dtype)
+
+
+def squared_and_multiplied(x, positions):
+    power = np.exp(1j * theta(x.shape[-1])).astype(np.complex64)
+    size = np.abs(positions)[..., None, None]
+    made = np.ones((*size.shape[:3], len(power)), np.complex64)
+    for bit in range(int(size.max(initial=0)).bit_length()):
+        made = np.where(size >> bit & 1, made * power, made)
+        power = power * power
+    made = np.where(positions[..., None, None] < 0, made.conj(), made)
+    a, b = np.split(x.astype(np.float64), 2, axis=-1)
+    y = (a + 1j * b) * made
+    return np.concatenate([y.real, y.imag], axis=-1).astype(x.dtype)
+
+
+def components_have_frequencies(x, positions):
+    d = x.shape[-1]
+    angle = positions[..., None, None] * 10000.0 ** (-2 * np.arange(d) / d)
+    a, b = np.split(x.astype(np.float64), 2, axis=-1)
+    turned = np.concatenate([-b, a], axis=-1)
+    return (x * np.cos(angle) + turned * np.sin(angle)).astype(x.dtype)
+
+
 @pytest.mark.parametrize(
     ("function", "claims", "name", "where"),
     [
+        (neighbours_of_base_1234, {}, "L1 wrong pairing and F1 wrong base", "every call"),
+        (three_further_and_nine_tenths, {}, "K13 attention factor and offset", "every call"),
+        (
+            slowest_first_but_for_the_last_head,
+            {},
+            "frequencies reversed and A3 never applied",
+            "the second: the last head",
+        ),
+        (
+            third_of_the_angle_and_heads_in_reverse,
+            {},
+            "heads mixed up and K1 positions scaled",
+            "every call",
+        ),
+        (
+            lost_minus_and_five_quarters,
+            {},
+            "lost minus and K13 attention factor",
+            "every call",
+        ),
+        (of_length_1_after, {}, "x normalised", "every call"),
+        (turns_of_22_sevenths, {}, "fast sine", "every call"),
+        (power_of_a_step_in_float16, {}, "power of a rounded step", "every call"),
+        (squared_and_multiplied, {}, "error grows with the position", "far positions"),
+        (components_have_frequencies, {}, "members of different frequencies", "every call"),
         (remainder_of_8_pairs_begins_again, {}, "frequencies repeated", "whole block of 8"),
         (pairs_from_12_share_a_frequency, {}, "frequencies repeated", "every call"),
         (tokens_after_whole_blocks_of_128_unturned, {}, "beyond a block", "whole block of 128"),

@@ -19,7 +19,7 @@ from ropespec.conformance.mistakes.frequency import LADDERS
 from ropespec.conformance.mistakes.memory import MEMORIES
 from ropespec.conformance.mistakes.place import WHOLE
 from ropespec.conformance.mistakes.sources import SOURCES
-from ropespec.conformance.mistakes.turning import GRADIENTS, TURNS
+from ropespec.conformance.mistakes.turning import GRADIENTS, RARE_TURNS, TURNS
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import CheckResult, Rank, Status
 from ropespec.conformance.subject.session import Session, load
@@ -181,7 +181,7 @@ def test_memory_gradient_and_conduct_are_told(name, told):
 def test_every_alternative_makes_something_of_a_call_and_has_an_entry():
     """A choice runs on an ordinary call, gives the shape of x, and has a name."""
     given = Maker(HALF).given((2, 5, 3), "scattered", 1)
-    for choice in (*TURNS, *LADDERS, *DYNAMIC, *WHOLE, *MEMORIES, *GRADIENTS):
+    for choice in (*TURNS, *RARE_TURNS, *LADDERS, *DYNAMIC, *WHOLE, *MEMORIES, *GRADIENTS):
         made = run(choice.chain(RIGHT), given)
         assert made.y.shape == given.x.shape, choice.what
         assert choice.key in KNOWN
@@ -201,7 +201,8 @@ def test_an_id_and_a_name_stand_once():
 
 def test_what_is_shown_of_a_choice_is_in_the_zoo():
     """A wrong implementation is made from the choice: its name, claims and checks stand there."""
-    shown = {one.name: (choice, one) for choice in (*TURNS, *LADDERS) for one in choice.shown}
+    every = (*TURNS, *RARE_TURNS, *LADDERS)
+    shown = {one.name: (choice, one) for choice in every for one in choice.shown}
 
     assert len(shown) > 20
     for name, (choice, one) in shown.items():

@@ -27,14 +27,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A choice and where it is made."""
+    """A choice and where it is made, and what else is done everywhere."""
 
     choice: Choice
     where: Where
-
-    def chain(self, right: Chain) -> Chain:
-        """Return the chain of it, where it applies."""
-        return self.choice.chain(right)
+    beside: Choice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +46,15 @@ class Confirmed:
 
 def expected(explanation: Explanation, seen: Seen) -> Made:
     """Return what a call should come to."""
-    other = run(explanation.choice.chain(seen.right), seen.given)
+    beside, made = explanation.beside, seen.made
+    right = seen.right if beside is None else beside.chain(seen.right)
+    if beside is not None:
+        made = run(right, seen.given)
+    other = run(explanation.choice.chain(right), seen.given)
     here = explanation.where.mask(seen.given)
     if other.y.shape != here.shape:
-        return seen.made
-    return Made(
-        np.where(here, other.y, seen.made.y), np.where(here, other.allowed, seen.made.allowed)
-    )
+        return made
+    return Made(np.where(here, other.y, made.y), np.where(here, other.allowed, made.allowed))
 
 
 def located(choice: Choice, seen: Sequence[Seen], *, history: bool = False) -> list[Where]:

@@ -11,6 +11,7 @@ from ropespec.conformance.coverage.rows import inputs
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.conduct import conduct, special
+from ropespec.conformance.diagnosis.drift import drifting
 from ropespec.conformance.diagnosis.functions import functions
 from ropespec.conformance.diagnosis.precision import coarser, measured
 from ropespec.conformance.diagnosis.repeated import repeated
@@ -156,7 +157,7 @@ def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
         key = "M3" if any(one.given.strided for one in strided) else "strided positions misread"
         yield fact(key, "The same values come out otherwise.", where(outcome), share(outcome))
         return
-    yield unexplained(outcome)
+    yield from list(drifting(outcome)) or [unexplained(outcome)]
 
 
 def _right_when_dense(asker: Asker, strided: Sequence[Seen]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -22,34 +23,48 @@ from ropespec.conformance.mistakes.given import Array, Given
 
 __all__ = ["fitted_frequencies"]
 
+_DENOMINATOR = 64
 _STEPS = np.array([1, 3, 9, 27, 81, 243, 729])
 
 
 def fitted_frequencies(
-    asker: Asker, wrong: Sequence[Seen], chain: Chain, right: Chain
+    asker: Asker, wrong: Sequence[Seen], chain: Chain, *, late: bool = False
 ) -> Iterator[Choice]:
-    """Measure the frequencies where it fails, and return the ladders that they are."""
+    """Measure the frequencies where it fails, and return the ladders that they are.
+
+    Parameters
+    ----------
+    asker : Asker
+        The subject.
+    wrong : sequence of Seen
+        Calls with wrong components.
+    chain : Chain
+        What is claimed.
+    late : bool
+        Whether they are measured in the middle of the last row and in its last head, and not at
+        the beginning.
+    """
     measured: dict[tuple[int, int], Array] = {}
     templates: dict[tuple[int, int], Given] = {}
-    for seen in wrong:
+    for seen in [one for one in wrong if one.given.x.shape[1] > 2] if late else wrong:
         key = (seen.given.turning, seen.given.x.shape[-1])
         templates.setdefault(key, seen.given)
     for key, template in list(templates.items())[:4]:
-        speed = _measured(asker, template, chain)
+        speed = _measured(asker, template, chain, late=late)
         if speed is not None:
             measured[key] = speed
     if not measured:
         return
-    yield from _ladders(measured, templates, right)
+    yield from _ladders(measured, templates)
 
 
-def _measured(asker: Asker, template: Given, chain: Chain) -> Array | None:
+def _measured(asker: Asker, template: Given, chain: Chain, *, late: bool) -> Array | None:
     """Follow the phases of the pairs over steps of 1, 3, 9, ... where the template fails."""
     start = int(template.positions.max(initial=0))
     seq = template.x.shape[1]
     wanted = np.concatenate([[0], _STEPS]) + start
     rows = list[Array]()
-    whole = seq >= len(wanted)
+    whole = seq >= len(wanted) and not late
     order = [np.resize(wanted, seq)] if whole else [np.full(seq, at) for at in wanted]
     for places_ in order:
         positions = np.broadcast_to(places_, template.positions.shape).copy()
@@ -57,8 +72,10 @@ def _measured(asker: Asker, template: Given, chain: Chain) -> Array | None:
         if answer is None or answer.y is None:
             return None
         factor = multipliers(Seen(answer, chain), chain)
+        if 2 * factor.shape[-1] != template.turning:  # there are more pairs than are claimed
+            return None
         count = len(wanted) if whole else 1
-        rows += [factor[0, t, 0] for t in range(count)]
+        rows += [factor[-1, seq // 2, -1]] if late else [factor[0, t, 0] for t in range(count)]
     table = np.stack(rows)
     with np.errstate(all="ignore"):
         phase = np.angle(table[1:] / table[:1])
@@ -69,10 +86,8 @@ def _measured(asker: Asker, template: Given, chain: Chain) -> Array | None:
 
 
 def _ladders(
-    measured: dict[tuple[int, int], Array], templates: dict[tuple[int, int], Given], right: Chain
+    measured: dict[tuple[int, int], Array], templates: dict[tuple[int, int], Given]
 ) -> Iterator[Choice]:
-    del right
-
     def same(choice: Choice) -> bool:
         return all(
             _near(choice.change["frequency"](templates[key]), speed)
@@ -86,7 +101,10 @@ def _ladders(
     ratios = np.concatenate([line.ratios for line in lines])
     level = np.allclose(ratios, ratios[0], rtol=3e-4, atol=1e-6)
     if level and abs(ratios[0] - 1) > 1e-6 and abs(ratios[0]) > 1e-6:
-        yield fitted_scale(snapped(float(np.mean(ratios)), 1e-4))
+        mean, fastest = float(np.mean(ratios)), float(lines[0].ratios[0])
+        exact = float(Fraction(fastest).limit_denominator(_DENOMINATOR))
+        near = [exact] if abs(exact - fastest) < 1e-5 * abs(fastest) else []
+        yield from map(fitted_scale, dict.fromkeys((snapped(mean, 1e-4), *near)))
     straight = all(line.straight for line in lines)
     bases, widths = np.array([line.base for line in lines]), np.array([w.width for w in lines])
     if straight and np.allclose(bases, bases[0], rtol=2e-2):

@@ -2,16 +2,18 @@
 """Gains, products, limits of size: numbers of their own, fitted to what failed."""
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from ropespec.conformance.diagnosis.read import multipliers, snapped
 from ropespec.conformance.diagnosis.seen import Seen
-from ropespec.conformance.mistakes.chain import Chain
+from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array
 from ropespec.conformance.mistakes.stored import clipped_at, everything_times, tail_times
-from ropespec.conformance.mistakes.table import fast_sine, gained
+from ropespec.conformance.mistakes.table import gained
+from ropespec.conformance.mistakes.turns import WHOLE_TURNS, fast_sine
 
 __all__ = ["fitted_clip", "fitted_gains", "fitted_products", "fitted_sines"]
 
@@ -23,6 +25,9 @@ def fitted_gains(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
         given = seen.given
         factor = multipliers(seen, chain)
         pairs = chain.pairing(given)
+        if not np.isfinite(factor).any():  # nothing can be read off what is made of a pair
+            sizes.append(_ratios(seen, chain))
+            continue
         chosen = seen.wrong[..., pairs.to_first] | seen.wrong[..., pairs.to_second]
         sizes.append(np.abs(factor)[chosen])
         tail = np.s_[..., given.turning :]
@@ -40,6 +45,12 @@ def fitted_gains(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
             for one in make:
                 for digits in (1e-4, 1e-6, 1e-8):
                     yield one(snapped(middle, digits))
+
+
+def _ratios(seen: Seen, chain: Chain) -> Array:
+    """Return by what the wrong components must be multiplied."""
+    with np.errstate(all="ignore"):
+        return np.asarray((seen.y / run(chain, seen.given).y)[seen.wrong])
 
 
 _TERMS: dict[str, Callable[[Array, Array, Array, Array], Array]] = {
@@ -114,9 +125,8 @@ def fitted_clip(wrong: Sequence[Seen]) -> Iterator[Choice]:
         yield clipped_at(snapped(float(sizes.max()), 1e-5))
 
 
-def fitted_sines(wrong: Sequence[Seen]) -> Iterator[Choice]:
+def fitted_sines(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
     """Return sines whose range was reduced with a rounded 2 pi."""
-    del wrong
     turns = (
         float(np.float32(2 * np.pi)),
         6.28,
@@ -127,5 +137,35 @@ def fitted_sines(wrong: Sequence[Seen]) -> Iterator[Choice]:
         6.283185,
         6.2831853,
     )
-    for turn in turns:
-        yield fast_sine(turn)
+    for how, whole in WHOLE_TURNS.items():
+        yield from (fast_sine(turn, how) for turn in (*turns, *_turns(wrong, chain, whole)))
+
+
+_DENOMINATOR = 120
+
+
+def _turns(wrong: Sequence[Seen], chain: Chain, whole: Callable[[Array], Array]) -> Iterator[float]:
+    """Return what is taken for a turn, if the phase is off by so much for each of them."""
+    angles, phases = list[Array](), list[Array]()
+    for seen in wrong[:12]:
+        given = seen.given
+        angle = chain.angle(given, chain.place(given), chain.frequency(given))
+        factor = multipliers(seen, chain)
+        angle = np.broadcast_to(angle, factor.shape)
+        chosen = np.isfinite(factor) & (np.abs(angle) > np.pi)
+        angles.append(angle[chosen])
+        phases.append(np.angle(factor * np.exp(-1j * angle))[chosen])
+    angle, phase = np.concatenate(angles), np.concatenate(phases)
+    off = 0.0
+    for most in 3.0 ** np.arange(1, 11):
+        count = whole(angle / (2 * np.pi + off))
+        near = (np.abs(count) <= most) & (np.abs(count) > most / 3)
+        if near.any():
+            n, turned = count[near], phase[near]
+            turned = turned + 2 * np.pi * np.round((-off * n - turned) / (2 * np.pi))
+            off = float(np.median(-turned / n))
+    if abs(off) > 1e-7 and abs(off) < 0.5:
+        turn = 2 * np.pi + off
+        exact = 2 * float(Fraction(turn / 2).limit_denominator(_DENOMINATOR))
+        near = [exact] if abs(exact - turn) < 1e-6 else []
+        yield from dict.fromkeys((*near, *(snapped(turn, digits) for digits in (1e-6, 1e-7, 1e-9))))

@@ -5,20 +5,57 @@ from typing import NamedTuple
 import numpy as np
 
 from ropespec.conformance.diagnosis.seen import Seen
-from ropespec.conformance.mistakes.chain import Chain
+from ropespec.conformance.mistakes.chain import Chain, Product, as_made, counter_clockwise
 from ropespec.conformance.mistakes.given import Array, Given
 
 __all__ = ["Places", "multipliers", "places", "snapped", "unwrapped"]
 
 
 def multipliers(seen: Seen, chain: Chain) -> Array:
-    """Return by which complex number each pair was multiplied, (B, S, H, n)."""
+    """Return by which complex number each pair was multiplied, (B, S, H, n).
+
+    That is cosine and sine as they are read off the product of the chain, of components that its
+    store has moved; NaN where they cannot be.
+    """
     pairs = chain.pairing(seen.given)
     x = seen.given.x.astype(np.float64)
+    a, b = x[..., pairs.first], x[..., pairs.second]
+    y = _unmoved(seen, chain)
+    u, v = y[..., pairs.to_first], y[..., pairs.to_second]
     with np.errstate(all="ignore"):
-        before = x[..., pairs.first] + 1j * x[..., pairs.second]
-        after = seen.y[..., pairs.to_first] + 1j * seen.y[..., pairs.to_second]
-        return np.asarray(after / before)
+        if chain.product is counter_clockwise:
+            return np.asarray((u + 1j * v) / (a + 1j * b))
+        return _solved(chain.product, np.stack([a, b]), np.stack([u, v]))
+
+
+def _unmoved(seen: Seen, chain: Chain) -> Array:
+    """Return what came with every component where it was before it was moved; NaN for the lost."""
+    if chain.store is as_made:
+        return seen.y
+    number = np.arange(1.0, seen.y.size + 1).reshape(seen.y.shape)
+    moved = np.abs(chain.store(seen.given, number))
+    if not np.isin(moved, number).all() or not (chain.store(seen.given, -number) < 0).all():
+        return seen.y
+    before = np.full(seen.y.size, np.nan)
+    before[moved.astype(np.int64).ravel() - 1] = seen.y.ravel()
+    return before.reshape(seen.y.shape)
+
+
+def _solved(product: Product, x: Array, y: Array) -> Array:
+    """Return the cosine and the sine, as one complex number, that a product needs to give y."""
+    a, b = x[:, None]  # an axis of one alone, so that no second table is taken for there
+
+    def made(c: float, s: float) -> Array:
+        return np.stack(product(a, b, np.full_like(a, c), np.full_like(a, s)))[:, 0]
+
+    try:
+        still = made(0, 0)
+    except IndexError:  # the members have tables of their own
+        return np.full(x[0].shape, np.nan + 0j)
+    (cu, cv), (su, sv), (u, v) = made(1, 0) - still, made(0, 1) - still, y - still
+    if not np.allclose(made(2, 3), still + np.stack([2 * cu + 3 * su, 2 * cv + 3 * sv])):
+        return np.full(x[0].shape, np.nan + 0j)
+    return np.asarray(((u * sv - v * su) + 1j * (v * cu - u * cv)) / (cu * sv - cv * su))
 
 
 class Places(NamedTuple):

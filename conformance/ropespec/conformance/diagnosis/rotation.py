@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -155,21 +155,54 @@ def explain(outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: f
 
 def _assumed(one: Confirmed) -> float:
     """Return how much an explanation assumes."""
-    return one.explanation.choice.cost + 0.7 * len(one.explanation.where.atoms)
+    choices = (one.explanation.beside, one.explanation.choice)
+    assumed = sum(choice.cost for choice in choices if choice is not None)
+    return assumed + 0.7 * len(one.explanation.where.atoms)
 
 
 def _attempt(
     outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: float
 ) -> list[Seen]:
     """Try what the search finds; return the fresh calls."""
-    more = list[Seen]()
-    for choices in Search(asker, right, outcome.wrong, until).levels():
-        sensible = [one for one in choices if _sensible(one, maker)]
-        more += _tried(outcome, asker, maker, right, sensible)
-        exact = [one for one in outcome.confirmed if not one.explanation.choice.free]
-        if exact or time.process_time() > until:
+    more, search = list[Seen](), Search(asker, right, outcome.wrong, until)
+
+    def is_over() -> bool:
+        exact = any(not one.explanation.choice.free for one in outcome.confirmed)
+        return exact or time.process_time() > until
+
+    for choices in search.levels():
+        more += _tried(outcome, asker, maker, right, choices)
+        if is_over():
+            return more
+    middle = (time.process_time() + until) / 2
+    for first in search.firsts():
+        more += _beside(outcome, asker, maker, right, first, middle)
+        if is_over():
+            return more
+        if time.process_time() > middle:
             break
-    return more
+    return more + _tried(outcome, asker, maker, right, search.doubles())
+
+
+def _beside(
+    outcome: Outcome, asker: Asker, maker: Maker, right: Chain, first: Choice, until: float
+) -> list[Seen]:
+    """Look for one more mistake beside one that was read off; return the fresh calls."""
+    if not _sensible(first, maker):
+        return []
+    chain = first.chain(right)
+    wrong = [Seen(one.answer, chain) for one in outcome.wrong]
+    still = [one for one in wrong if one.is_wrong]
+    found = Search(asker, chain, still, until).seconds() if still else []
+    if not found:
+        return []
+    fine = [Seen(one.answer, chain) for one in outcome.seen if not one.is_wrong]
+    inner = Outcome(seen=wrong + fine)
+    fresh = _tried(inner, asker, maker, chain, found)
+    for one in inner.confirmed:
+        explanation = replace(one.explanation, beside=first)
+        outcome.confirmed.append(replace(one, explanation=explanation))
+    return [Seen(one.answer, right) for one in fresh]
 
 
 def _tried(
@@ -178,6 +211,8 @@ def _tried(
     """Confirm choices, each where it applies; return the fresh calls."""
     more, tried = list[Seen](), 0
     for choice in choices:
+        if not _sensible(choice, maker):
+            continue
         if outcome.confirmed:
             best = outcome.confirmed[0].explanation.choice
             if choice.cost > best.cost + 1.0 or choice.free or len(outcome.confirmed) >= _MOST:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.candidates import BASES
+from ropespec.conformance.diagnosis.firsts import firsts as read_off
 from ropespec.conformance.diagnosis.fit_frequencies import fitted_frequencies
 from ropespec.conformance.diagnosis.fit_numbers import fitted_numbers
 from ropespec.conformance.diagnosis.fit_places import fitted_places, fitted_sums
@@ -29,7 +30,7 @@ from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import beside_another, roundings
 from ropespec.conformance.mistakes.scaled import of_schemes
 from ropespec.conformance.mistakes.sources import SOURCES
-from ropespec.conformance.mistakes.turning import GRADIENTS, TURNS
+from ropespec.conformance.mistakes.turning import GRADIENTS, RARE_TURNS, TURNS
 
 __all__ = ["Search"]
 
@@ -65,14 +66,32 @@ class Search:
     def levels(self) -> Iterator[list[Choice]]:
         """Return the choices that reproduce every wrong component, the simplest first.
 
-        Single choices, then what the members of a pair are made of, then two choices together:
-        each of them only if nothing before was confirmed.
+        Single choices, then what the members of a pair are made of: each of them only if nothing
+        before was confirmed.
         """
         order = _varied(self.wrong)
-        for tried in (self._single(order), fitted_products(order, self.right), self._double(order)):
-            kept = _unique(one for one in tried if self.explains(one, order))
-            ordered = sorted(kept, key=lambda one: one.cost)
-            yield [one for one in ordered if one.cost <= ordered[0].cost + 1.0][:_TRIED]
+        for tried in (self._single(order), fitted_products(order, self.right)):
+            yield self._simplest(tried, order)
+
+    def doubles(self) -> list[Choice]:
+        """Return two choices together that reproduce every wrong component."""
+        order = _varied(self.wrong)
+        return self._simplest(self._double(order), order)
+
+    def firsts(self) -> Iterator[Choice]:
+        """Return what can be read off while another mistake is made as well."""
+        plain = (*_PLAIN, *_PLAIN_LADDERS, *_SOURCES, *_OF_ONE_TOKEN)
+        return read_off(self.asker, _varied(self.wrong), self.right, plain)
+
+    def seconds(self) -> list[Choice]:
+        """Return what reproduces every component that is wrong beside what was read off."""
+        order = _varied(self.wrong)
+        return self._simplest(self._second(order), order)
+
+    def _simplest(self, tried: Iterable[Choice], order: Sequence[Seen]) -> list[Choice]:
+        kept = _unique(one for one in tried if self.explains(one, order))
+        ordered = sorted(kept, key=lambda one: one.cost)
+        return [one for one in ordered if one.cost <= ordered[0].cost + 1.0][:_TRIED]
 
     def explains(self, choice: Choice, order: Sequence[Seen]) -> bool:
         """Whether a choice makes every wrong component of the calls."""
@@ -104,11 +123,23 @@ class Search:
         yield from LATE_BLOCKS
         yield from DYNAMIC
         yield from fitted_gains(order, self.right)
-        yield from fitted_frequencies(self.asker, order, self.right, self.right)
+        yield from fitted_frequencies(self.asker, order, self.right)
+        yield from RARE_TURNS
         yield from fitted_clip(order)
-        yield from fitted_sines(order)
+        yield from fitted_sines(order, self.right)
         for dtype in dict.fromkeys(seen.given.dtype for seen in order):
             yield from roundings(dtype)
+
+    def _second(self, order: Sequence[Seen]) -> Iterator[Choice]:
+        """Return the simpler ones of the single choices, and what is measured."""
+        yield from (*_PLAIN, *_PLAIN_LADDERS, *_SOURCES, *_OF_ONE_TOKEN)
+        yield from (fitted_base(base) for base in BASES if base != order[0].given.base)
+        yield from fitted_places(order, self.right)
+        yield from fitted_gains(order, self.right)
+        measured = fitted_frequencies(self.asker, order, self.right)
+        yield from (one for one in measured if not one.free)
+        for dtype in dict.fromkeys(seen.given.dtype for seen in order):
+            yield from beside_another(dtype)
 
     def _double(self, order: Sequence[Seen]) -> Iterator[Choice]:
         """Return two choices together: one that is tried, and one measured under it."""
@@ -125,6 +156,7 @@ class Search:
         places, rounds = [*_SOURCES, *_OF_ONE_TOKEN], list(beside_another(few[0].given.dtype))
         stages: _Stages = [(places, _PLAIN_LADDERS), (_PLAIN, places), (_PLAIN, _PLAIN_LADDERS)]
         yield from self._crossed(few, [*stages, (_TURNS, rounds), (_PLAIN, _PLAIN)])
+        yield from self._crossed(few, [(_UNREADABLE, _NUMBERS)])
 
     def _crossed(self, few: Sequence[Seen], stages: "_Stages") -> Iterator[Choice]:
         """Return pairs of choices without numbers that explain some calls."""
@@ -163,6 +195,13 @@ _OF_ONE_TOKEN = (combined((("size", 1.0),), 0.0), *(one for one in WHOLE if one.
 _PLAIN = tuple(one for one in TURNS if one.cost < _FITTED)
 _TURNS = tuple(one for one in TURNS if one.stage in _TURNED and one.cost < _FITTED)
 _PLAIN_LADDERS = tuple(one for one in LADDERS if one.cost < _FITTED)
+_UNREADABLE = tuple(one for one in TURNS if one.stage in ("product", "table", "store"))
+"""Of some of these no cosine and sine can be read off, so that numbers have to be tried."""
+_NUMBERS = (
+    *(combined((("own", 1.0),), by) for by in (1.0, -1.0)),
+    *(combined((("own", by),), 0.0) for by in (2.0, 0.5)),
+    *(fitted_base(base) for base in BASES),
+)
 
 
 def reproduces(chain: Chain, seen: Seen, choice: Choice) -> bool:

@@ -24,19 +24,32 @@ def entry_of(key: str) -> Entry:
 def of_confirmed(confirmed: list[Confirmed]) -> Diagnosis:
     """Put what was confirmed into words, the simplest explanation first."""
     first = confirmed[0]
-    choice, where = first.explanation.choice, first.explanation.where
-    entry = entry_of(key_of(choice, where))
+    choice, where, beside = (
+        first.explanation.choice,
+        first.explanation.where,
+        first.explanation.beside,
+    )
+    entry = entry_of(_key(first))
     others = tuple(
         dict.fromkeys(_label(other) for other in confirmed[1:] if _label(other) != _label(first))
     )
     rank = Rank.FREE if choice.free else Rank.EQUALS if others else Rank.ALONE
     evidence = f"reproduces {first.elements} of {first.of} components in {first.calls} fresh calls"
-    sentence = f"{choice.what[0].upper()}{choice.what[1:]}. {entry.sentence}".strip()
-    return Diagnosis(entry.id, entry.name, sentence, str(where), evidence, rank, others)
+    what, at = choice.what, str(where)
+    if beside is not None:
+        what = f"{beside.what}; {what}"
+        at = f"every call; the second: {at}" if where.atoms else at
+    sentence = f"{what[0].upper()}{what[1:]}. {entry.sentence}".strip()
+    return Diagnosis(entry.id, entry.name, sentence, at, evidence, rank, others)
+
+
+def _key(one: Confirmed) -> str:
+    beside, key = one.explanation.beside, key_of(one.explanation.choice, one.explanation.where)
+    return key if beside is None else f"{beside.key} + {key}"
 
 
 def _label(one: Confirmed) -> str:
-    entry = entry_of(key_of(one.explanation.choice, one.explanation.where))
+    entry = entry_of(_key(one))
     return f"{entry.id} {entry.name}".strip()
 
 

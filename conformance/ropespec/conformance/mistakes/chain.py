@@ -236,7 +236,7 @@ def _stored(chain: Chain, given: Given, work: str, y: Array, room: Array) -> tup
     room += _UNIT[given.dtype] * np.abs(y)
     if given.dtype != work:  # products of that dtype are legitimate (JDG-3)
         alone = taken.x.shape == given.x.shape  # or else heads may be mixed up
-        size = np.abs(given.x.astype(np.float64))
+        size = np.abs((taken if alone else given).x.astype(np.float64))
         room += 6 * _UNIT[given.dtype] * size.max(-1 if alone else None, keepdims=True, initial=0.0)
     return y, room
 

@@ -33,6 +33,11 @@ class Shown:
         return cls(name, checks, claims)
 
 
+_STAGES = (
+    *("call", "place", "frequency", "angle", "table", "pairing", "product", "tail", "store"),
+)
+
+
 def _of_changed(first: Place, other: Place) -> Place:
     return lambda given: first(replace(given, positions=other(given)[..., 0, 0]))
 
@@ -68,8 +73,16 @@ class Choice:
     shown: tuple[Shown, ...] = ()
 
     def chain(self, base: Chain = RIGHT) -> Chain:
-        """Return a chain with this choice."""
-        return replace(base, **self.change)
+        """Return a chain with this choice, in what is nudged as well."""
+        if "nudged" not in self.change and not base.nudged:
+            return replace(base, **self.change)
+        change = {stage: it for stage, it in self.change.items() if stage in _STAGES}
+        rest = {stage: getattr(base, stage) for stage in _STAGES if stage not in change}
+        nudged = (
+            *(replace(it, **rest) for it in self.change.get("nudged", ())),
+            *(replace(it, **change) for it in base.nudged),
+        )
+        return replace(base, **{**self.change, "nudged": nudged})
 
     def and_also(self, other: "Choice") -> "Choice":
         """Return both choices as one; the first one's name is kept.

@@ -25,8 +25,6 @@ result cut off
     round to nearest.
 tail scaled
     The components that do not rotate are multiplied by a factor; return them as they are.
-x normalised
-    The result does not grow with x; do not divide by the length.
 large components clipped
     Large components saturate; remove the clipping.
 heads mixed up
@@ -96,12 +94,6 @@ def _behind(g: Given, y: Array) -> Array:
 
 def _clipped(limit: float) -> Callable[[Given, Array], Array]:
     return lambda g, y: np.clip(y, -limit, limit)
-
-
-def _normalised(g: Given, y: Array) -> Array:
-    del g
-    length = np.linalg.norm(y, axis=-1, keepdims=True)
-    return np.asarray(y / np.where(length == 0, 1, length))
 
 
 _KEPT = {"bfloat16": 8, "float16": 11}
@@ -187,7 +179,6 @@ STORES: tuple[Choice, ...] = (
         "the halves of the head change places",
         {"store": lambda g, y: np.roll(y, y.shape[-1] // 2, -1)},
     ),
-    Choice("x normalised", "store", "the result is divided by its length", {"store": _normalised}),
     Choice(
         "tokens reversed",
         "store",

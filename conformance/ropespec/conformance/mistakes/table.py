@@ -12,7 +12,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.steps import ANGLES
 
-__all__ = ["MISTAKES", "TABLES", "fast_sine", "gained"]
+__all__ = ["MISTAKES", "TABLES", "gained"]
 
 MISTAKES = entries("""
 L2 tables of the other layout
@@ -20,13 +20,13 @@ L2 tables of the other layout
     goes with neighbours, tile with halves.
 D4 table in half precision
     cos and sin are stored in half precision; store float32, or declare the precision.
-D8 fast sine
-    The range of the sine is reduced in float32; use the accurate function, or reduce the angle
-    exactly.
 K13 attention factor
     cos and sin carry a factor that nobody declared; apply it only where the scheme asks for it.
 coarse table
     cos or sin come in equal steps; hold the table in floating point, or interpolate.
+members of different frequencies
+    The members of a pair have different frequencies, so it is not rotated; let the exponent count
+    pairs, and not components.
 cos and sin of different angles
     The cosine and the sine of a pair are not of one angle; take both from one row and one
     frequency.
@@ -67,6 +67,19 @@ def _mixed(which: Callable[[Given, Array], tuple[Array, Array]]) -> dict[str, ob
         return a * c[0] - b * s[0], b * c[1] + a * s[1]
 
     return {"table": table, "product": product}
+
+
+def _of_components(factor: float, *, woven: bool) -> dict[str, object]:
+    """Return the stages in which the exponent counts components, neighbours or halves."""
+
+    def angles(g: Given, angle: Array) -> tuple[Array, Array]:
+        n = angle.shape[-1]
+        first = 2 * np.arange(n) if woven else np.arange(n)
+        second = first + (1 if woven else n)
+        p, r = own_position(g), g.turning
+        return p * g.base ** (-factor * first / r), p * g.base ** (-factor * second / r)
+
+    return _mixed(angles)
 
 
 def _other_layout(g: Given, angle: Array) -> tuple[Array, Array]:
@@ -150,6 +163,20 @@ TABLES: tuple[Choice, ...] = (
         ),
     ),
     Choice("L2", "table", "the table repeats each angle in place", _mixed(_repeated)),
+    *(
+        Choice(
+            "members of different frequencies",
+            "table",
+            f"component j of the {'neighbours' if woven else 'halves'} has the frequency"
+            f" base^(-{'' if factor == 1 else f'{factor:g}'}j/r)",
+            _of_components(factor, woven=woven),
+            shown=(Shown.by("exponent_of_components", "FREQ-8.twice"),)
+            if (factor, woven) == (1.0, False)
+            else (),
+        )
+        for factor in (1.0, 2.0)
+        for woven in (True, False)
+    ),
     Choice(
         "cos and sin of different angles",
         "table",
@@ -241,16 +268,5 @@ def gained(gain: float) -> Choice:
         "table",
         f"cos and sin carry a factor of {gain:.6g}",
         {"table": lambda g, a: (gain * np.cos(a), gain * np.sin(a))},
-        2.0,
-    )
-
-
-def fast_sine(turn: float) -> Choice:
-    """Return angles whose whole turns were taken off with a rounded 2 pi."""
-    return Choice(
-        "D8",
-        "angle",
-        f"whole turns are taken off as {turn:.10g} each",
-        {"angle": lambda g, p, t: np.fmod(p * t, turn)},
         2.0,
     )

@@ -7,12 +7,14 @@ from ropespec.conformance.mistakes.chain import Chain, counter_clockwise
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.growing import GROWING
+from ropespec.conformance.mistakes.normalised import NORMS, RARE_NORMS
 from ropespec.conformance.mistakes.pairing import PAIRINGS
 from ropespec.conformance.mistakes.product import PRODUCTS
 from ropespec.conformance.mistakes.stored import STORES
 from ropespec.conformance.mistakes.table import TABLES
 
-__all__ = ["BACKWARD", "GRADIENTS", "MISTAKES", "TURNS"]
+__all__ = ["BACKWARD", "GRADIENTS", "MISTAKES", "RARE_TURNS", "TURNS"]
 
 MISTAKES = entries("""
 G1 backward rotates forward
@@ -23,8 +25,11 @@ G3 no gradient
     No gradient reaches x; register a backward, or do not detach.
 """)
 
-TURNS: tuple[Choice, ...] = (*PRODUCTS, *PAIRINGS, *TABLES, *STORES)
+TURNS: tuple[Choice, ...] = (*PRODUCTS, *PAIRINGS, *TABLES, *STORES, *NORMS)
 """Choices at these stages, most of them without a number."""
+
+RARE_TURNS: tuple[Choice, ...] = (*GROWING, *RARE_NORMS)
+"""Those that are tried alone, and only of a rotation itself."""
 
 
 def _ones_in_the_tail(g: Given, x: Array) -> Array:

@@ -10,7 +10,7 @@ from ropespec.conformance.mistakes.chain import run
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.frequency import LADDERS
 from ropespec.conformance.mistakes.given import Given
-from ropespec.conformance.mistakes.turning import TURNS
+from ropespec.conformance.mistakes.turning import RARE_TURNS, TURNS
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.zoo.entry import wrong
 
@@ -32,7 +32,7 @@ def _made(choice: Choice, shown: Shown) -> Callable[[Array, Array], Array]:
     return rotation
 
 
-for _choice in (*TURNS, *LADDERS):
+for _choice in (*TURNS, *RARE_TURNS, *LADDERS):
     for _shown in _choice.shown:
         globals()[_shown.name] = wrong(
             _choice.key,
