@@ -11,6 +11,7 @@ from ropespec.conformance.mistakes.chain import Pairs, Place, claimed_pairs, lad
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.table import members_apart
 from ropespec.spec.axes import Anew, Sections, Told, Woven
 from ropespec.spec.convention import Scheme
 from ropespec.spec.errors import ArgumentError
@@ -24,6 +25,7 @@ __all__ = [
     "measured",
     "of_blocks",
     "of_exponents",
+    "of_members",
     "of_rates",
     "sectioned",
     "under_base",
@@ -179,6 +181,32 @@ def of_blocks(sections: tuple[int, ...] | None) -> Iterator[Choice]:
 
     what = "each section has its own components, and pairs are halves of these"
     yield Choice("halves of each block", "pairing", what, {"pairing": pairing}, 0.5)
+
+
+def of_members(sections: tuple[int, ...] | None) -> Iterator[Choice]:
+    """Return halves that follow different numbers; nothing where there are no sections.
+
+    Parameters
+    ----------
+    sections : tuple of int or None
+        The claim.
+    """
+    if sections is None:
+        return
+    pairs = sum(sections)
+    each = tuple(np.repeat(np.arange(len(sections)), 2 * np.array(sections)).tolist())
+
+    def angles(given: Given, angle: Array) -> tuple[Array, Array]:
+        if not given.axes or angle.shape[-1] != pairs:
+            return angle, angle
+        theta = ladder(given)
+        first, second = (
+            own_position(replace(given, axes=part)) for part in (each[:pairs], each[pairs:])
+        )
+        return np.asarray(first * theta), np.asarray(second * theta)
+
+    what = "sections of twice the length cut the doubled table, so members follow different numbers"
+    yield Choice("sections of components", "table", what, members_apart(angles), 0.5)
 
 
 def of_rates(claimed: Scheme | None) -> Iterator[Choice]:

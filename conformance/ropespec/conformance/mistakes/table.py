@@ -12,7 +12,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.steps import ANGLES
 
-__all__ = ["MISTAKES", "TABLES", "gained"]
+__all__ = ["MISTAKES", "TABLES", "gained", "members_apart"]
 
 MISTAKES = entries("""
 L2 tables of the other layout
@@ -56,8 +56,14 @@ def _tiled(g: Given, angle: Array) -> tuple[Array, Array]:
     return angle[..., 2 * np.arange(n) % n], angle[..., (2 * np.arange(n) + 1) % n]
 
 
-def _mixed(which: Callable[[Given, Array], tuple[Array, Array]]) -> dict[str, object]:
-    """Return the stages in which the two members of a pair have different angles."""
+def members_apart(which: Callable[[Given, Array], tuple[Array, Array]]) -> dict[str, object]:
+    """Return the stages in which the two members of a pair have different angles.
+
+    Parameters
+    ----------
+    which : callable
+        Of a call and its angles to those of both members.
+    """
 
     def table(g: Given, angle: Array) -> tuple[Array, Array]:
         one, two = which(g, angle)
@@ -79,7 +85,7 @@ def _of_components(factor: float, *, woven: bool) -> dict[str, object]:
         p, r = own_position(g), g.turning
         return p * g.base ** (-factor * first / r), p * g.base ** (-factor * second / r)
 
-    return _mixed(angles)
+    return members_apart(angles)
 
 
 def _other_layout(g: Given, angle: Array) -> tuple[Array, Array]:
@@ -156,13 +162,13 @@ TABLES: tuple[Choice, ...] = (
         "L2",
         "table",
         "the table repeats angles in the other layout",
-        _mixed(_other_layout),
+        members_apart(_other_layout),
         shown=(
             Shown.by("mixed_tables", "FREQ-8.twice", "ROT-2.complex", "FREQ-8.forms"),
             Shown.by("mixed_tables_interleaved", "FREQ-8.twice", "ROT-11.norm", interleaved=True),
         ),
     ),
-    Choice("L2", "table", "the table repeats each angle in place", _mixed(_repeated)),
+    Choice("L2", "table", "the table repeats each angle in place", members_apart(_repeated)),
     *(
         Choice(
             "members of different frequencies",

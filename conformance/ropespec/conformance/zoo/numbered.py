@@ -12,6 +12,7 @@ __all__ = [
     "axial_sections",
     "blocks_side_by_side",
     "components_for_sections",
+    "doubled_sections",
     "exponent_begun_anew",
     "exponent_that_runs_on",
     "first_components",
@@ -140,6 +141,17 @@ def numbers_exchanged(x: Array, positions: Array) -> Array:
 def components_for_sections(x: Array, positions: Array) -> Array:
     """Give what is left to the last number."""
     return _rotated(x, positions, 0, 1, 2, 2, 2, 2, 2, 2)
+
+
+@wrong("sections of components", "A doubled table is cut by doubled sections.", *CAUGHT, **IMAGES)
+def doubled_sections(x: Array, positions: Array) -> Array:
+    """Multiply the sections by two where the list of them is to be repeated."""
+    theta = inv_freq(x.shape[-1])
+    angles = positions.astype(np.float32)[..., None] * np.concatenate([theta, theta])
+    angle = np.concatenate([angles[0, ..., :4], angles[1, ..., 4:10], angles[2, ..., 10:]], -1)
+    a, b = np.split(x, 2, axis=-1)
+    c, s = np.cos(angle)[:, :, None], np.sin(angle)[:, :, None]
+    return np.asarray((x * c + np.concatenate([-b, a], axis=-1) * s).astype(x.dtype))
 
 
 @wrong("sections arranged otherwise", "Pairs in turn are consecutive ones.", *CAUGHT, **IN_TURN)
