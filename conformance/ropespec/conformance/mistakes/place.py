@@ -46,8 +46,6 @@ negative positions split
     same way.
 positions halved
     Positions are divided by two; use them as they are.
-positions in steps
-    Positions are rounded to multiples of a number, so neighbours coincide; divide as real numbers.
 """)
 
 
@@ -134,11 +132,6 @@ def _split(size: int) -> Choice:
     return _whole("negative positions split", what, place, 2.0)
 
 
-def _in_steps(size: int) -> Choice:
-    what = f"the multiple of {size} below its own"
-    return _whole("positions in steps", what, lambda g: np.floor(own(g) / size) * size, 2.0)
-
-
 def _whole(key: str, what: str, source: Source, cost: float = 1.5) -> Choice:
     return Choice(key, "place", f"the position is {what}", {"place": source}, cost)
 
@@ -171,7 +164,6 @@ WHOLE: tuple[Choice, ...] = (
     _whole("taken for a run", "counted from the first of a row if the last fits", _run_by_its_ends),
     _whole("taken for a run", "of the first row if the last has the same", _rows_by_their_ends),
     *(_split(2**k) for k in range(4, 17)),
-    *(_in_steps(size) for size in (2, 3, 4, 8, 16, 32, 64)),
 )
 """Places that are no sum of sources."""
 
