@@ -200,7 +200,7 @@ _UNREADABLE = tuple(one for one in TURNS if one.stage in ("product", "table", "s
 """Of some of these no cosine and sine can be read off, so that numbers have to be tried."""
 _NUMBERS = (
     *(combined((("own", 1.0),), by) for by in (1.0, -1.0)),
-    *(combined((("own", by),), 0.0) for by in (2.0, 0.5)),
+    *(combined((("own", by),), 0.0) for by in (2.0, 4.0, 0.5, 0.25, 0.125)),
     *(fitted_base(base) for base in BASES),
 )
 
