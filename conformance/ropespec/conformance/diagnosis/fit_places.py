@@ -34,21 +34,23 @@ class _Tokens(NamedTuple):
 
 def fitted_places(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
     """Return places that explain every position that was decoded, the simplest first."""
-    tokens = _decoded(wrong, chain)
-    if tokens is not None:
-        yield from _sums(tokens)
-        yield from _blocks(tokens)
-        yield from _limits(tokens)
+    for told in (True, False):
+        tokens = _decoded(wrong, chain, told=told)
+        if tokens is not None:
+            yield from _sums(tokens)
+            yield from _blocks(tokens)
+            yield from _limits(tokens)
     yield from _usual_limits(wrong)
 
 
 def fitted_sums(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
     """Return sums of sources alone that explain every position that was decoded."""
-    tokens = _decoded(wrong, chain)
+    tokens = _decoded(wrong, chain, told=False)
     yield from _sums(tokens) if tokens else ()
 
 
-def _decoded(wrong: Sequence[Seen], chain: Chain) -> _Tokens | None:
+def _decoded(wrong: Sequence[Seen], chain: Chain, *, told: bool) -> _Tokens | None:
+    """Decode positions; if `told`, of tokens that the slowest pair tells from all others alone."""
     found, own, givens = list[Array](), list[Array](), list[tuple[Given, Array]]()
     sources: dict[str, list[Array]] = {word: [] for word in SOURCES}
     for seen in wrong:
@@ -58,8 +60,10 @@ def _decoded(wrong: Sequence[Seen], chain: Chain) -> _Tokens | None:
         decoded = places(seen, chain)
         pairs = chain.pairing(seen.given)
         chosen = decoded.fits & seen.wrong[..., pairs.to_first].any(axis=-1)
-        far = np.abs(decoded.found) < 0.9 * np.pi / slowest
+        most = 0.9 * np.pi / slowest
+        far = np.abs(decoded.found) < most
         at = np.flatnonzero(chosen & far)
+        at = at[np.abs(_spread(seen.given, "own")[at]) < (most if told else np.inf)]
         if not len(at):
             continue
         at = at[:: max(len(at) // 60, 1)]
