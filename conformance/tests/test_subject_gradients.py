@@ -66,7 +66,7 @@ def test_torch():
         assert subject.call("apply_rotary_complex", [X, POSITIONS]).is_array == (False,)
         with pytest.raises(SubjectRaised, match="t call numpy"):
             subject.rotate_vjp(X, POSITIONS, X, function="apply_rotary_complex")
-        reply = subject.call("RoPE", [X, POSITIONS], strided=True)
+        reply = subject.call("half_to_interleaved", [X, POSITIONS], strided=True)
         assert reply.written == (True, False)
         assert reply.aliases == (True,)
 
@@ -92,7 +92,7 @@ def test_jax():
         reply = subject.call(kinds, [X, POSITIONS + 2**40])
         assert reply.is_array == (True, False)
         assert np.array_equal(reply.values[1], POSITIONS + 2**40)
-        assert subject.call("RoPE", [X, POSITIONS]).written == (True, False)
+        assert subject.call("half_to_interleaved", [X, POSITIONS]).written == (True, False)
         assert np.array_equal(subject.call("apply_rotary_dense", [X, POSITIONS]).values[0], 2 * X)
         with pytest.raises(NotDifferentiable, match="JAX cannot trace it"):
             subject.rotate_vjp(X, POSITIONS, X, function="apply_rotary_dense")

@@ -38,5 +38,5 @@ api = types.SimpleNamespace(
     apply_rotary=apply,
     apply_rotary_dense=by_numpy,
     apply_rotary_complex=kinds,
-    RoPE=donates,
+    half_to_interleaved=donates,
 )

@@ -50,5 +50,5 @@ api = types.SimpleNamespace(
     apply_rotary=apply,
     apply_rotary_dense=detached,
     apply_rotary_complex=as_numpy,
-    RoPE=in_place,
+    half_to_interleaved=in_place,
 )
