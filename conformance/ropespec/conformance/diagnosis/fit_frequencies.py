@@ -20,6 +20,7 @@ from ropespec.conformance.mistakes.frequency import (
     listed,
 )
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.rounding import rounded
 
 __all__ = ["fitted_frequencies"]
 
@@ -109,12 +110,21 @@ def _ladders(
     bases, widths = np.array([line.base for line in lines]), np.array([w.width for w in lines])
     if straight and np.allclose(bases, bases[0], rtol=2e-2):
         claimed = float(next(iter(templates.values())).base)
-        tried = [snapped(float(np.median(bases)), digits) for digits in (1e-2, 1e-3, 1e-4, 1e-6)]
+        found = float(np.median(bases))
+        tried = [snapped(found, digits) for digits in (1e-2, 1e-3, 1e-4, 1e-6)]
+        tried += [base for base in _rounded(claimed) if abs(base - found) < 1e-3 * found]
         yield from (fitted_base(base) for base in dict.fromkeys(tried) if base != claimed)
     if straight and np.isfinite(widths[0]) and np.allclose(widths, widths[0], rtol=1e-2):
         yield fitted_width(float(np.round(np.median(widths))))
     by_width = {key[0]: speed for key, speed in measured.items()}
     yield listed(by_width, _described(measured, templates), _free_key(measured))
+
+
+def _rounded(base: float) -> Iterator[float]:
+    """Return what a base is where it, or its logarithm, was kept in few bits."""
+    for kind in ("float16", "bfloat16", "float32"):
+        few = rounded(np.array([np.log2(base), np.log(base), base]), kind)
+        yield from map(float, (np.exp2(few[0]), np.exp(few[1]), few[2]))
 
 
 class _Line(NamedTuple):

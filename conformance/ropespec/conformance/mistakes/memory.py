@@ -26,8 +26,8 @@ C4 stale dtype
     the key.
 K2 frequencies kept after a long call
     A long sequence changes the frequencies of later short ones; reset them.
-table grown from 0
-    Rows that are added to a table count from 0 again; count on from its end.
+table grown wrong
+    Rows that are added to a table do not count on from its last one; begin with the next.
 frequencies of the first width
     The frequencies made for the first head_dim serve every other; keep them by width.
 not repeatable
@@ -81,26 +81,31 @@ def _longest(given: Given) -> Array:
     return _placed(given, kept)
 
 
-def _grown_from_0(first: int, *, by_width: bool, doubled: bool) -> Choice:
-    """Return the place of a table that has `first` rows, and grows where a call needs more."""
+def _grown_wrong(first: int, late: int | None, *, by_width: bool, doubled: bool) -> Choice:
+    """Return the place of a table whose added rows begin so many before the next, or at 0."""
 
     def place(given: Given) -> Array:
-        ends, rows = [0], 0
+        made, rows = np.arange(0), 0
         for one in (*given.past, given):
             if by_width and one.x.shape[-1] != given.x.shape[-1]:
                 continue
             need = int(one.positions.max(initial=0)) + 1
             if need > rows:
-                ends += [rows] if rows else []
-                rows = max(need, 2 * rows * doubled, 0 if rows else first)
+                until = max(need, 2 * rows * doubled, 0 if rows else first)
+                back = rows if late is None else late * bool(rows)
+                more = np.arange(rows - back, until if late is not None else until - rows)
+                made, rows = np.concatenate([made, more]), until
         p = own_position(given)
-        begun = np.asarray(ends)[np.searchsorted(ends, p, side="right") - 1]
-        return np.asarray(np.where(p < 0, p, p - begun))
+        known = (p >= 0) & (p < len(made))
+        return np.where(known, made[np.where(known, p, 0).astype(int)], p)
 
     of = ", one for each head_dim" if by_width else ""
     grows = "at least doubled" if doubled else "grown to what a call needs"
-    what = f"that since the last growth of a table of {first} rows or more, {grows}{of}"
-    return _place("table grown from 0", what, place, 2.0)
+    begin = (
+        "count from 0" if late is None else f"begin {'before' if late > 0 else 'behind'} the next"
+    )
+    what = f"that in a table of {first} rows or more, {grows}{of}, whose new rows {begin}"
+    return _place("table grown wrong", what, place, 2.0)
 
 
 def _shifted(by: Callable[[Given], float]) -> Callable[[Given], Array]:
@@ -275,7 +280,8 @@ MEMORIES: tuple[Choice, ...] = (
         1.1,
     ),
     *(
-        _grown_from_0(first, by_width=by_width, doubled=doubled)
+        _grown_wrong(first, late, by_width=by_width, doubled=doubled)
+        for late in (None, 1, -1)
         for first in (0, *(2**k for k in range(4, 13)))
         for by_width in (True, False)
         for doubled in (False, True)

@@ -123,6 +123,27 @@ def _rows_by_their_ends(g: Given) -> Array:
     return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
 
 
+def _rows_by_their_firsts(g: Given) -> Array:
+    p = g.positions
+    same = p.size > 0 and bool((p[:, 0] == p[0, 0]).all())
+    return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
+
+
+def _token_in(bits: int) -> Source:
+    def source(g: Given) -> Array:
+        flat = np.arange(g.positions.size) % 2**bits
+        return spread(g.positions.ravel()[flat].reshape(g.positions.shape), g)
+
+    return source
+
+
+def _token_by_a_shift(g: Given) -> Array:
+    b, s, heads, _ = g.shape
+    token = np.arange(b * s * heads) >> max(heads.bit_length() - 1, 0)
+    place = g.positions.ravel()[np.minimum(token, b * s - 1)] if token.size else token
+    return np.asarray(place.reshape(b, s, heads, 1), dtype=np.float64)
+
+
 def _split(size: int) -> Choice:
     def place(g: Given) -> Array:
         p = own(g)
@@ -163,6 +184,22 @@ WHOLE: tuple[Choice, ...] = (
     ),
     _whole("taken for a run", "counted from the first of a row if the last fits", _run_by_its_ends),
     _whole("taken for a run", "of the first row if the last has the same", _rows_by_their_ends),
+    _whole(
+        "taken for a run", "of the first row if all rows begin with the same", _rows_by_their_firsts
+    ),
+    _whole(
+        "heads rotated differently",
+        "that of the token which the bits above those of the number of heads count",
+        _token_by_a_shift,
+    ),
+    *(
+        _whole(
+            "rotated by the position of another",
+            f"that of the token whose number, through the batch, is its own in {bits} bits",
+            _token_in(bits),
+        )
+        for bits in (8, 15, 16)
+    ),
     *(_split(2**k) for k in range(4, 17)),
 )
 """Places that are no sum of sources."""

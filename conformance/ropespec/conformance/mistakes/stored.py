@@ -23,6 +23,9 @@ made of another token
 result cut off
     The result is cut to its dtype and not rounded, so all are too small by half a step on average;
     round to nearest.
+result through another half
+    The result passes through the other half dtype, which has less range, or less digits; cast to
+    the dtype of x at once.
 tail scaled
     The components that do not rotate are multiplied by a factor; return them as they are.
 large components clipped
@@ -112,6 +115,14 @@ def _cut(dtype: str, moved: float = 0.0) -> Store:
         return np.asarray(np.ldexp(np.trunc(np.ldexp(mantissa, bits)), exponent - bits))
 
     return store
+
+
+def _through(dtype: str) -> Choice:
+    def store(g: Given, y: Array) -> Array:
+        return rounded(y, dtype) if g.dtype == "bfloat16" else y
+
+    what = f"results of bfloat16 are rounded to {dtype} first"
+    return Choice("result through another half", "store", what, {"store": store}, 2.0)
 
 
 def _cut_to(dtype: str) -> Choice:
@@ -229,6 +240,7 @@ STORES: tuple[Choice, ...] = (
         {"store": lambda g, y: np.full_like(y, np.nan)},
     ),
     *(_cut_to(dtype) for dtype in _KEPT),
+    _through("float16"),
     Choice(
         "X3",
         "call",

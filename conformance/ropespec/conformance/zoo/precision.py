@@ -11,6 +11,7 @@ from ropespec.conformance.zoo.parts import angles, half, inv_freq, rope, turn
 
 __all__ = [
     "angles_bfloat16",
+    "bfloat16_stored_by_float16",
     "bfloat16_table_for_float16",
     "bfloat16_through_float16",
     "cut_off_to_bfloat16",
@@ -207,6 +208,19 @@ def bfloat16_through_float16(x: Array, positions: Array) -> Array:
     """Lose what is too large or too small for float16."""
     with np.errstate(over="ignore", invalid="ignore"):
         return rope(x.astype(np.float16).astype(np.float32), positions).astype(x.dtype)
+
+
+@wrong(
+    "result through another half",
+    "Results of two bytes are made float16 before they are made bfloat16.",
+    "JDG-3.precision",
+    "ROT-10.identity",
+    dtypes=("bfloat16",),
+)
+def bfloat16_stored_by_float16(x: Array, positions: Array) -> Array:
+    """Take every dtype of two bytes for one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return rope(x.astype(np.float32), positions).astype(np.float16).astype(x.dtype)
 
 
 @wrong(

@@ -111,7 +111,7 @@ class GrownForOneWidth:
 
 
 @wrong(
-    "table grown from 0",
+    "table grown wrong",
     "Rows added to a table are those of positions from 0 again.",
     "ROT-19.walk",
     negative_positions=False,
