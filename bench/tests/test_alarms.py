@@ -30,7 +30,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 def _run(file: Path, seeds: int) -> str:
     done = CliRunner().invoke(alarms.main, [str(file), "--seeds", str(seeds)])
     assert done.exit_code == 0, done.output
-    return done.output
+    return done.stdout
 
 
 def test_an_alarm_is_told_and_nothing_is_run_twice(
@@ -46,6 +46,17 @@ def test_an_alarm_is_told_and_nothing_is_run_twice(
         "recurrence is refused by ROT-7.value at seed 1: it is off\n"
         "4 runs of 2 right ones: 1 refused; 0 not run\n"
     )
+
+
+@pytest.mark.parametrize("text", ["no json", '{"name": "recurrence"}', "3"])
+def test_a_file_of_something_else_is_refused(text: str, tmp_path: Path) -> None:
+    """It is not written to, and the message says what it must hold."""
+    file = tmp_path / "notes.txt"
+    file.write_text(text)
+    done = CliRunner().invoke(alarms.main, [str(file)])
+    assert done.exit_code == 2
+    assert "must hold lines that this command wrote" in done.stderr
+    assert file.read_text() == text
 
 
 def test_a_wrong_one_would_be_refused() -> None:

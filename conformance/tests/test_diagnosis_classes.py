@@ -201,9 +201,54 @@ def components_have_frequencies(x, positions):
     return (x * np.cos(angle) + turned * np.sin(angle)).astype(x.dtype)
 
 
+def tokens_counted_in_8_bits(x, positions):
+    number = np.arange(positions.size) & 255
+    return rope(x, positions.ravel()[number].reshape(positions.shape))
+
+
+def tokens_by_a_shift_of_the_heads(x, positions):
+    b, s, h, _ = x.shape
+    if not x.size:
+        return x.copy()
+    token = np.minimum(np.arange(b * s * h) >> (h.bit_length() - 1), b * s - 1)
+    place = positions.ravel()[token].reshape(b, s, h, 1)
+    return half(x, place * theta(x.shape[-1])).astype(x.dtype)
+
+
+def of_the_first_row_if_all_begin_alike(x, positions):
+    if positions.size and (positions[:, 0] == positions[0, 0]).all():
+        positions = np.broadcast_to(positions[:1], positions.shape)
+    return rope(x, positions)
+
+
+def at_most_32767(x, positions):
+    return rope(x, np.minimum(positions, 32767))
+
+
+def runs_begin_at_0(x, positions):
+    place = positions.copy()
+    for row in place:
+        ends = np.flatnonzero(np.diff(row) != 1) + 1
+        for run in np.split(row, ends):
+            if len(run) > 1:
+                run[:] = np.arange(len(run))
+    return rope(x, place)
+
+
+def logarithm_of_the_base_in_float16(x, positions):
+    base = 2.0 ** float(np.float16(np.log2(500000.0)))
+    return rope(x, positions, base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
+
+
 @pytest.mark.parametrize(
     ("function", "claims", "name", "where"),
     [
+        (tokens_counted_in_8_bits, {}, "rotated by the position of another", "every call"),
+        (tokens_by_a_shift_of_the_heads, {}, "heads rotated differently", "every call"),
+        (of_the_first_row_if_all_begin_alike, {}, "taken for a run", "every call"),
+        (at_most_32767, {"head_dims": [64]}, "beyond the table", "positions from 32768 on"),
+        (runs_begin_at_0, {"negative_positions": False}, "positions restart", "every call"),
+        (logarithm_of_the_base_in_float16, {"base": 500000.0}, "wrong base", "every call"),
         (neighbours_of_base_1234, {}, "L1 wrong pairing and F1 wrong base", "every call"),
         (three_further_and_nine_tenths, {}, "K13 attention factor and offset", "every call"),
         (

@@ -95,6 +95,24 @@ def test_a_mistake_in_the_second_result_is_no_factor_of_the_first(turns, factors
     assert found == told
 
 
+def test_partners_by_the_width_of_the_head_are_told(checks):
+    """Tables of fewer pairs than the head has: i goes with i + r/2, and not with i + D/2."""
+
+    def apply_rotary_cos_sin(x, cos, sin, *, interleaved):
+        del interleaved
+        n, step, y = cos.shape[-1], x.shape[-1] // 2, x.copy()
+        a, b, c, s = x[..., :n], x[..., step : step + n], cos[..., None, :], sin[..., None, :]
+        y[..., :n], y[..., step : step + n] = a * c - b * s, b * c + a * s
+        return y
+
+    in_process = type(checks.trial({}).session)
+    half = Profile.from_mapping({"interleaved": False})
+    given = in_process({"apply_rotary_cos_sin": apply_rotary_cos_sin}, half)
+    (one,) = functions(given, frozenset({"ROT-22.value"}))
+
+    assert (one.name, one.where) == ("head_dim instead of rotary_dim", "apply_rotary_cos_sin")
+
+
 def test_what_no_choice_makes_has_no_name(named):
     """Half of a known mistake is another one."""
 

@@ -40,21 +40,26 @@ def refused(entry: Right, seed: int) -> dict[str, str]:
 def _ours(seeds: int, done: set[tuple[str, int]]) -> Iterator[dict[str, Any]]:
     for seed in range(seeds):
         for entry in zoo():
-            here = isinstance(entry, Right) and not entry.profile.framework.unavailable()
-            if isinstance(entry, Right) and here and (entry.name, seed) not in done:
+            if not isinstance(entry, Right) or entry.profile.framework.unavailable():
+                continue
+            if (entry.name, seed) not in done:
                 yield {"name": entry.name, "seed": seed, "refused": refused(entry, seed)}
 
 
 def _theirs(folder: Path, seeds: int, done: set[tuple[str, int]]) -> Iterator[dict[str, Any]]:
     gallery = read(_LISTS)
     rows = kept(gallery)
-    known = [one for one in gallery.implementations if rows[one.name]["status"] == CONFORMS]
+    known = [one for one in gallery.implementations if _conforms(rows.get(one.name, {}))]
     there = {one.name: installed(one, folder) for one in gallery.environments}
     with Runner(gallery.folder, there, workers=1) as runner:
         for seed in range(seeds):
             for one in known:
                 if (one.name, seed) not in done:
                     yield _said(one.name, seed, runner.row(_at(one, seed)))
+
+
+def _conforms(row: Mapping[str, Any]) -> bool:
+    return row.get("status") == CONFORMS
 
 
 def _at(one: Implementation, seed: int) -> Implementation:
@@ -79,14 +84,14 @@ def _said(name: str, seed: int, row: Mapping[str, Any]) -> dict[str, Any]:
 )
 def main(*, file: Path, seeds: int, folder: Path | None) -> None:
     """Give every right implementation all checks, at many seeds."""
-    told = _told(file)
-    done = {(one["name"], one["seed"]) for one in told}
+    told, done = _told(file)
     due = _ours(seeds, done) if folder is None else _theirs(folder.absolute(), seeds, done)
     with file.open("a", encoding="utf-8") as to:
         for one in due:
             told.append(one)
             to.write(json.dumps(one) + "\n")
             to.flush()
+            click.echo(f"{len(told)} runs, the last {one['name']} at seed {one['seed']}", err=True)
             for id_, message in one.get("refused", {}).items():
                 click.echo(f"{one['name']} is refused by {id_} at seed {one['seed']}: {message}")
     counted = Counter(one["name"] for one in told if "refused" in one)
@@ -97,9 +102,15 @@ def main(*, file: Path, seeds: int, folder: Path | None) -> None:
     )
 
 
-def _told(file: Path) -> list[dict[str, Any]]:
-    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return [json.loads(line) for line in lines]
+def _told(file: Path) -> tuple[list[dict[str, Any]], set[tuple[str, int]]]:
+    """Return what FILE holds, and of whom and which seeds that is."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        told = [json.loads(line) for line in lines]
+        return told, {(one["name"], one["seed"]) for one in told}
+    except (ValueError, KeyError, TypeError, OSError) as problem:
+        must = f"FILE: {str(file)!r} must hold lines that this command wrote: {problem!r}"
+        raise click.UsageError(must) from None
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ _STEP = 2.0**-20
 _NEAR = 10
 """From where the rounding of the result is less than what is off."""
 _DECADES = 3
+"""Over how many the error must grow, so that it is no error of one place."""
 _ALIKE = 4.0
 """By how much the worst steps of the decades may differ from each other."""
 

@@ -18,9 +18,11 @@ from ropespec.conformance.mistakes.table import gained
 __all__ = ["firsts"]
 
 _CALLS = 4
+"""Calls that are looked at, for all of them would take the time of the search."""
 _SHARE = 0.4
 """Of the tokens that are wrong, how many must tell the same: the other mistake may be of some."""
 _PARTS = 4
+"""Of one kind, how many are followed: each is a search of its own."""
 _APART = 1e-2
 """How far a number is from one that says nothing."""
 
@@ -76,6 +78,7 @@ def _firm(few: Sequence[Seen], chain: Chain) -> float:
 
 
 _NEAR = {"float64": 1e-3, "float32": 1e-3, "float16": 1e-2, "bfloat16": 5e-2}
+"""How far lengths may be apart that rounding to the dtype moves."""
 
 
 def _numbers(

@@ -33,9 +33,7 @@ class Shown:
         return cls(name, checks, claims)
 
 
-_STAGES = (
-    *("call", "place", "frequency", "angle", "table", "pairing", "product", "tail", "store"),
-)
+_STAGES = ("call", "place", "frequency", "angle", "table", "pairing", "product", "tail", "store")
 
 
 def _of_changed(first: Place, other: Place) -> Place:

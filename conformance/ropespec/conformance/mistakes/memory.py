@@ -101,9 +101,7 @@ def _grown_wrong(first: int, late: int | None, *, by_width: bool, doubled: bool)
 
     of = ", one for each head_dim" if by_width else ""
     grows = "at least doubled" if doubled else "grown to what a call needs"
-    begin = (
-        "count from 0" if late is None else f"begin {'before' if late > 0 else 'behind'} the next"
-    )
+    begin = "count from 0" if late is None else f"begin {late} before the next"
     what = f"that in a table of {first} rows or more, {grows}{of}, whose new rows {begin}"
     return _place("table grown wrong", what, place, 2.0)
 
@@ -281,7 +279,7 @@ MEMORIES: tuple[Choice, ...] = (
     ),
     *(
         _grown_wrong(first, late, by_width=by_width, doubled=doubled)
-        for late in (None, 1, -1)
+        for late in (None, 1)
         for first in (0, *(2**k for k in range(4, 13)))
         for by_width in (True, False)
         for doubled in (False, True)

@@ -117,12 +117,8 @@ def _cut(dtype: str, moved: float = 0.0) -> Store:
     return store
 
 
-def _through(dtype: str) -> Choice:
-    def store(g: Given, y: Array) -> Array:
-        return rounded(y, dtype) if g.dtype == "bfloat16" else y
-
-    what = f"results of bfloat16 are rounded to {dtype} first"
-    return Choice("result through another half", "store", what, {"store": store}, 2.0)
+def _through_float16(g: Given, y: Array) -> Array:
+    return rounded(y, "float16") if g.dtype == "bfloat16" else y
 
 
 def _cut_to(dtype: str) -> Choice:
@@ -240,7 +236,13 @@ STORES: tuple[Choice, ...] = (
         {"store": lambda g, y: np.full_like(y, np.nan)},
     ),
     *(_cut_to(dtype) for dtype in _KEPT),
-    _through("float16"),
+    Choice(
+        "result through another half",
+        "store",
+        "results of bfloat16 are rounded to float16 first",
+        {"store": _through_float16},
+        2.0,
+    ),
     Choice(
         "X3",
         "call",

@@ -130,10 +130,31 @@ class GrownFromZero:
             self.tables[d] = table(np.arange(max(needed, 256)), d)
         kept = self.tables[d]
         if needed > len(kept[0]):
-            more = table(np.arange(needed - len(kept[0])), d)
+            more = table(self.added(len(kept[0]), needed), d)
             kept = np.concatenate([kept[0], more[0]]), np.concatenate([kept[1], more[1]])
             self.tables[d] = kept
         return half(x, *(part[positions] for part in kept))
+
+    @staticmethod
+    def added(rows: int, needed: int) -> Array:
+        """Return the positions of the rows that are appended."""
+        return np.arange(needed - rows)
+
+
+@wrong(
+    "table grown wrong",
+    "Rows added to a table begin with its last one again.",
+    "ROT-19.walk",
+    negative_positions=False,
+    max_position=16383,
+)
+class GrownFromItsLastRow(GrownFromZero):
+    """Each growth moves what is added by one."""
+
+    @staticmethod
+    def added(rows: int, needed: int) -> Array:
+        """Count from the last row, so that the table is longer than it has to be."""
+        return np.arange(rows - 1, needed)
 
 
 @wrong(
