@@ -63,6 +63,61 @@ def test_a_fresh_instance_remembers_nothing_and_imports_nothing(tmp_path, monkey
     assert not subject.stragglers
 
 
+LATE = """
+with open("imports", "a") as file:
+    file.write("imported\\n")
+calls = []
+"""
+USES = """
+def apply(x, positions):
+    {before}
+    import late
+    late.calls.append(1)
+    return x + len(late.calls){plus}
+"""
+
+
+@pytest.mark.parametrize(
+    ("late", "before", "plus", "times"),
+    [
+        ("", "pass", "", 2),
+        (THREAD, "pass", "", 5),
+        ("import asked", "import sys; sys.modules['asked'] = sys", "", 4),
+        ("import os\nadded = os.environ.get('ADDED', 9)", "import os; os.environ['ADDED'] = '0'",
+         " + int(late.added)", 5),
+        ("import os; os.environ['SET'] = '1'", "pass", "", 2),
+    ],
+    ids=["module", "thread", "stand-in", "environment", "sets"],
+)  # fmt: skip
+def test_what_a_call_imports_is_imported_once(tmp_path, monkeypatch, late, before, plus, times):
+    """Four instances import a module twice: the first, and the copy; unless it could be another."""
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / "late.py").write_text(f"{late}\n{LATE}")
+    monkeypatch.syspath_prepend(str(packages))
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    with session(folder, monkeypatch, USES.format(before=before, plus=plus)) as subject:
+        for _ in range(4):
+            assert np.all(subject.rotate(X, POSITIONS).y == 1)
+            assert np.all(subject.rotate(X, POSITIONS).y == 2)
+            subject.refresh()
+
+    assert imports(folder) == times
+    assert not subject.stragglers
+
+
+def test_a_part_of_the_subject_is_imported_by_each_instance(tmp_path, monkeypatch):
+    """A module of the subject's own folder may be made by what a call has set before."""
+    (tmp_path / "late.py").write_text(LATE)
+    with session(tmp_path, monkeypatch, USES.format(before="pass", plus="")) as subject:
+        for _ in range(3):
+            assert np.all(subject.rotate(X, POSITIONS).y == 1)
+            subject.refresh()
+
+    assert imports(tmp_path) == 3
+
+
 @pytest.mark.parametrize(
     "code",
     [

@@ -23,13 +23,18 @@ def _made(kind: str, base: int = 10000, **more: Any) -> Callable[..., Array]:  #
 
     def rotate(x: Array, positions: Array, *, interleaved: bool) -> Array:
         """Rotate x as the query is."""
-        size = x.shape[-1]
         with jax.ensure_compile_time_eval():
-            rows = table(size)
-        words = (positions, rows, size, not interleaved, None, x.dtype)
-        return module.apply_basic_rope(x, x, *words)[0]
+            rows = table(x.shape[-1])
+        return _applied(x, positions, rows, is_neox=not interleaved)
 
     return rotate
+
+
+@functools.partial(jax.jit, static_argnames="is_neox")
+def _applied(x: Array, positions: Array, rows: Array, *, is_neox: bool) -> Array:
+    """Rotate by rows of a table, compiled as in a model."""
+    words = (positions, rows, x.shape[-1], is_neox, None, x.dtype)
+    return module.apply_basic_rope(x, x, *words)[0]
 
 
 plain = _made("basic", max_position_embeddings=32768)

@@ -19,8 +19,9 @@ Rotation = Callable[[jax.Array, jax.Array], jax.Array]
 def _made(**words: object) -> Rotation:
     layer = functools.cache(lambda dtype: module.RotaryEmbedding(dtype=dtype, **words))
 
+    @jax.jit
     def rotate(x: jax.Array, positions: jax.Array) -> jax.Array:
-        """Rotate x."""
+        """Rotate x, compiled as in a model."""
         return layer(str(x.dtype))(x, positions=positions)
 
     return rotate

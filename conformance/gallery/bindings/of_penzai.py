@@ -8,8 +8,9 @@ LAYER = pz.nn.ApplyRoPE(
 )
 
 
+@jax.jit
 def apply(x: jax.Array, positions: jax.Array) -> jax.Array:
-    """Rotate x."""
+    """Rotate x, compiled as in a model."""
     names = ("batch", "sequence", "heads", "head_dim")
     named = pz.nx.wrap(x).tag(*names)
     turned = LAYER(named, positions=pz.nx.wrap(positions).tag(*names[:2]))

@@ -1,8 +1,9 @@
 """A copy of a worker as it was when its subject had been imported, from which others are forked.
 
-A check that is tried on a fresh instance then does not pay for the import again. Only a process
-that can be copied whole is: one thread, no children, nothing open but files, no memory shared for
-writing. Runs inside the worker, on Linux.
+A check that is tried on a fresh instance then does not pay for the import again, nor for what the
+first call imports: the copy does that before it forks (`imports`). Only a process that can be
+copied whole is: one thread, no children, nothing open but files, no memory shared for writing. Runs
+inside the worker, on Linux.
 """
 
 import atexit
@@ -19,12 +20,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ropespec.conformance.subject.frames import Channel
+from ropespec.conformance.subject.imports import Imports
 from ropespec.conformance.subject.limits import die_with_parent
 
-__all__ = ["finish", "leave_copy", "opened"]
+__all__ = ["WAIT", "finish", "leave_copy", "opened"]
 
 Serve = Callable[[socket.socket], None]
 
+WAIT = bytes(8)
+"""What a copy says in place of a process id, when it has modules to import first."""
 _PATIENCE = 2.0  # seconds for a child that does nothing to end
 
 
@@ -40,7 +44,9 @@ def opened() -> frozenset[str]:
     return frozenset(found)
 
 
-def leave_copy(line: int, channel: Channel, before: frozenset[str], serve: Serve) -> int:
+def leave_copy(
+    line: int, channel: Channel, before: frozenset[str], imports: Imports, serve: Serve
+) -> int:
     """Leave a copy of this process, which forks a worker for every socket that comes.
 
     Parameters
@@ -51,6 +57,8 @@ def leave_copy(line: int, channel: Channel, before: frozenset[str], serve: Serve
         The connection of this process, which the copy has nothing to do with.
     before : frozenset of str
         What `opened` said before the subject was imported.
+    imports : Imports
+        What tells the copy which modules calls have imported.
     serve : callable
         What a worker does with its socket.
 
@@ -64,20 +72,21 @@ def leave_copy(line: int, channel: Channel, before: frozenset[str], serve: Serve
         # Whatever the subject or the system puts in the way, a copy only saves time.
         with contextlib.suppress(Exception):
             if _alone(before):
-                pid = _left(line, channel, serve)
+                pid = _left(line, channel, imports, serve)
         os.close(line)
     if pid:
         _forget()
     return pid
 
 
-def _left(line: int, channel: Channel, serve: Serve) -> int:
+def _left(line: int, channel: Channel, imports: Imports, serve: Serve) -> int:
+    imports.begin()
     keeper = os.getppid()
     read, write = os.pipe()
 
     def wait() -> None:
         channel.close()
-        _wait_for_requests(socket.socket(fileno=line), keeper, write, serve)
+        _wait_for_requests(socket.socket(fileno=line), keeper, write, imports, serve)
 
     _fork_away(wait)
     os.close(write)
@@ -161,7 +170,9 @@ def _fork_away(work: Callable[[], None]) -> None:
         os._exit(0)
 
 
-def _wait_for_requests(line: socket.socket, keeper: int, told: int, serve: Serve) -> None:
+def _wait_for_requests(
+    line: socket.socket, keeper: int, told: int, imports: Imports, serve: Serve
+) -> None:
     """Fork a worker for each socket that comes, until nobody is there to send one."""
     if os.getppid() != keeper:
         return
@@ -172,8 +183,29 @@ def _wait_for_requests(line: socket.socket, keeper: int, told: int, serve: Serve
         if not data:
             finish()
         if descriptors:
+            if names := imports.told():
+                os.write(descriptors[0], WAIT)
+                _import(imports, names)
             _fork_away(lambda: _work(line, descriptors[0], serve))  # noqa: B023  # it is called now
             os.close(descriptors[0])
+
+
+def _import(imports: Imports, names: list[str]) -> None:
+    """Go on in a copy of this copy that has imported modules; in this one if it cannot be whole."""
+    child = _fork()
+    if child:
+        if os.waitpid(child, 0)[1]:
+            imports.give_up()
+            return
+        os._exit(0)  # it has served to the end
+    die_with_parent()
+    before = opened()
+    try:
+        whole = imports.take(names) and _alone(before)
+    except BaseException:  # noqa: BLE001  # an import may raise anything
+        whole = False
+    if not whole:
+        os._exit(1)
 
 
 def _work(line: socket.socket, descriptor: int, serve: Serve) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ropespec.conformance.subject import keeper
+from ropespec.conformance.subject.copies import WAIT
 from ropespec.conformance.subject.ending import Ending
 from ropespec.conformance.subject.environment import environment
 from ropespec.conformance.subject.frames import Channel, Disconnected
@@ -22,6 +23,7 @@ __all__ = ["KeptWorker", "can_keep"]
 
 _SWEPT = 10.0  # seconds beyond its goodbye in which a keeper has ended a worker
 _FORKED = 10.0  # seconds for a copy of a process
+_IMPORTED = 60.0  # seconds for it to import what calls have imported
 
 
 def can_keep() -> bool:
@@ -126,7 +128,11 @@ class KeptWorker:
             socket.send_fds(self._line, [b"\0"], [there.fileno()])
             there.close()
             here.settimeout(_FORKED)
-            pid = int.from_bytes(here.recv(8), "little")
+            told = here.recv(8)
+            if told == WAIT:
+                here.settimeout(_IMPORTED)
+                told = here.recv(8)
+            pid = int.from_bytes(told, "little")
         except OSError:
             pid = 0
         there.close()

@@ -37,6 +37,7 @@ from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible, 
 from ropespec.conformance.subject.frames import MOST_BYTES, Channel, Disconnected
 from ropespec.conformance.subject.frameworks import framework_named, import_framework
 from ropespec.conformance.subject.frameworks.base import Argument, Arrays, Memory, Request
+from ropespec.conformance.subject.imports import Imports
 from ropespec.conformance.subject.into import Place
 from ropespec.conformance.subject.into import place as placed
 from ropespec.conformance.subject.limits import die_with_parent, go_first, has_device, limit_memory
@@ -87,10 +88,13 @@ class _Worker:
         Leaves a copy of this process and returns its process id, or 0.
     copy : int
         What it returned.
+    tell : callable
+        Tells the copy what has been imported since.
     """
 
     def __init__(self) -> None:
         self.leave: Callable[[], int] = lambda: 0
+        self.tell: Callable[[], None] = lambda: None
         self.copy = 0
         self._limit: int | None = None
         self._found: Found | None = None
@@ -182,6 +186,7 @@ class _Worker:
             result = call()
             framework.finish(result)
             seconds = time.perf_counter() - began
+            self.tell()
             if self._setting is not None and asked.do != "call":
                 self._setting.copies.clear()  # what is traced holds nothing
             items = results(result)
@@ -363,13 +368,15 @@ def main() -> None:
         return
     die_with_parent()
     os.set_inheritable(line, False)
+    imports = Imports()
+    worker.tell = imports.tell
     before = opened()
 
     def serve(connection: socket.socket) -> None:
         worker.leave = lambda: 0
         _serve(Channel(connection), worker)
 
-    worker.leave = lambda: leave_copy(line, channel, before, serve)
+    worker.leave = lambda: leave_copy(line, channel, before, imports, serve)
     _serve(channel, worker)
     if worker.copy:
         finish()
