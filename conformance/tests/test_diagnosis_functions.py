@@ -169,3 +169,13 @@ def test_attention_is_told_side_by_side(change, told, named):
 def test_attention_that_is_right_has_no_name(named):
     """Nothing is said of it even if a check has failed."""
     assert named(attention=attention_with(lambda _: {})) == []
+
+
+def test_a_claimed_part_of_the_head_is_no_width_of_these_calls(checks):
+    """Functions without `rotary_dim` are asked for heads narrower than what is claimed to turn."""
+    wide = Profile.from_mapping({"interleaved": True, "rotary_dim": 32})
+    session = type(checks.trial({}).session)({"inv_freq": inv_freq}, wide)
+
+    found = [one.id for one in functions(session, frozenset({"FREQ-2.value"}))]
+
+    assert found == ["F3"]

@@ -324,3 +324,62 @@ def test_a_file_named_like_a_library(tmp_path):
     (tmp_path / "json.py").write_text("def apply(x, positions, base=1.0): pass\n")
 
     assert offered(look("json.py:apply", tmp_path)) == {"apply_rotary": {"base"}}
+
+
+LAYER = """
+class Layer:
+    {more}
+    def inv_freq(self, head_dim):
+        return [1.0] * head_dim
+    def __call__(self, {names}):
+        return 2 * x
+layer = Layer()
+class Table:
+    def inv_freq(self, dim):
+        return [1.0] * dim
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "more", "names", "offers"),
+    [
+        ("layer", "", "x, positions", {"apply_rotary"}),
+        ("Layer", "", "x, positions", {"apply_rotary"}),
+        ("layer", "", "x, cos, sin", {"apply_rotary"}),
+        ("layer", "", "fish", {"inv_freq"}),
+        ("Table", "", "x, positions", {"inv_freq"}),
+        ("layer", "def apply_rotary(self, x, positions): return x", "x, positions",
+         {"apply_rotary", "inv_freq"}),
+    ],
+)  # fmt: skip
+def test_methods_of_what_is_called_itself_are_its_own_affair(tmp_path, target, more, names, offers):
+    """A helper `inv_freq` of a rotation takes what it likes; beside `apply_rotary` it is the API."""
+    (tmp_path / "mine.py").write_text(LAYER.format(more=more, names=names))
+
+    assert look(f"mine.py:{target}", tmp_path).offers.keys() == offers
+
+
+@pytest.mark.parametrize(
+    ("style", "line"),
+    [
+        ("fish", "no style is called 'fish'; there are "),
+        (3, "PROFILE of mine.py: style must be a name; got 3 (int)"),
+    ],
+)
+def test_a_profile_that_names_no_style_is_refused(tmp_path, style, line):
+    """The style may stand beside the claims, and must be one."""
+    code = f"PROFILE = {{'style': {style!r}}}\ndef apply(x, positions): return x\n"
+    (tmp_path / "mine.py").write_text(code)
+
+    assert line in message("mine.py:apply", tmp_path)
+
+
+def test_a_profile_names_its_style(tmp_path):
+    """It is no claim, and binds as the option does."""
+    code = "PROFILE = {'style': 'te', 'interleaved': True}\ndef apply(x, freqs): return x\n"
+    (tmp_path / "mine.py").write_text(code)
+    loaded = look("mine.py:apply", tmp_path)
+
+    assert loaded.style is not None
+    assert loaded.style.name == "te"
+    assert loaded.profile_mapping == {"interleaved": True}

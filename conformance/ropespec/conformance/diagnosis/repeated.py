@@ -47,6 +47,7 @@ class _Property(NamedTuple):
 _KINDS = 6
 _TABLES = ("ROT-22.value",)
 _PROPERTIES = {
+    "ROT-17.rounded": _Property("result cut off", "cut off, not rounded"),
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
     "ROT-19.refilled": _Property("kept by memory"),
     "ROT-20.two-calls": _Property("tables of another call"),
@@ -63,7 +64,8 @@ _PROPERTIES = {
     "ROT-24.jvp": _Property("tangent wrong", "tangent of forward mode"),
     "ROT-24.vmap": _Property("batching rule wrong", "vmap"),
 }
-"""Each of these compares with the plain call, so what it sees belongs to the other call."""
+"""Each of these compares with the plain call, so what it sees belongs to the other call, or, of
+what is cut off, to the last step."""
 
 _OF_ARGUMENTS = (
     _Property("cotangent overwritten", "the cotangent was overwritten", draws=1),

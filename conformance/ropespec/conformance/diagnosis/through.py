@@ -1,6 +1,7 @@
 """Functions that rotate what they are given: every choice at one stage is run beside them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,8 +74,8 @@ def close(got: Array, expected: Array) -> bool:
 def _given(session: Session, name: str, x: Array, positions: Array) -> Given:
     """Make the call of a rotation, of a part of the head if the function takes that."""
     profile = session.profile
-    part = _DIM // 2 if "rotary_dim" in session.offers[name].keywords else None
-    part = part or profile.rotary_dim
+    takes = "rotary_dim" in session.offers[name].keywords
+    part = _DIM // 2 if takes else min(profile.rotary_dim or _DIM, _DIM)
     return Given(x.astype(np.float32), positions, profile.layouts[0], float(profile.base), part)
 
 
@@ -119,7 +120,7 @@ def _scored(session: Session, name: str, draw: int) -> _Asked:
 def _of_pairs(session: Session, name: str, positions: Array) -> Given:
     """Rotate the first member of each pair, a head for each."""
     x = np.zeros((1, len(positions), _DIM // 2, _DIM))
-    given = _given(session, name, x, positions[None])
+    given = replace(_given(session, name, x, positions[None]), rotary_dim=None)
     pairs = np.arange(_DIM // 2)
     given.x[..., pairs, claimed_pairs(given).first] = 1.0
     return given

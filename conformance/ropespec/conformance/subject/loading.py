@@ -20,6 +20,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ropespec.conformance.frameworks import BUILTIN, FRAMEWORKS
+from ropespec.conformance.profile import STYLE
 from ropespec.conformance.styles.choice import EAGER, Bound, NoStyleError, bound, searched
 from ropespec.conformance.styles.model import SUFFIX, Model
 from ropespec.conformance.styles.signature import Callee, parameters_of, required_of
@@ -103,7 +104,7 @@ def find(target: Target, style: str = "") -> Found:
     holders: list[object] = [module]
     for name in target.attribute.split(".") if target.attribute else ():
         holders.append(_attribute(holders[-1], name, target))
-    by_style = _by_style(holders[-1], target, module, style)
+    by_style = _by_style(holders[-1], target, module, style or _told(holders, target))
     if by_style is not None:
         return _styled(by_style, holders[-1], _profile(holders, target), root)
     return _plain_found(holders, target, root)
@@ -115,8 +116,8 @@ def _plain_found(holders: list[object], target: Target, root: str) -> Found:
     if inspect.isclass(found):
         found, callee = _instance(found, target), f"{callee}()"
         holders.append(found)
-    functions = {name: getattr(found, name) for name in _NAMES if _offers(found, name)}
-    if functions:
+    functions = _functions(found)
+    if functions and not (_is_called(found) and binding_of(found, _KNOWN, "").fits):
         keywords = {name: keywords_of(item, bare=False) for name, item in functions.items()}
         callee = ".".join(filter(None, (callee, _ROTATION)))
     elif callable(found):
@@ -136,19 +137,35 @@ def _by_style(found: object, target: Target, module: ModuleType, style: str) -> 
     """Return how a style binds a target; None where it needs none."""
     try:
         if isinstance(found, ModuleType):
-            offered = [one for one in _NAMES if _offers(found, one) and one not in _PRINTED]
+            offered = _functions(found).keys() - set(_PRINTED)
             return None if offered and not style else searched(found, style)
         if not callable(found):
             return None
         name = style or (EAGER if _is_plain(found) else "")
         return bound(Callee.of(found, target.attribute, module), name)
     except NoStyleError as problem:
+        if not style and _functions(found):
+            return None
         raise TargetUnusable(f"{target.text}: {problem}") from None
+
+
+def _functions(found: object) -> dict[str, Callable[..., Any]]:
+    """Return what has the name of a function of the API."""
+    return {name: getattr(found, name) for name in _NAMES if _offers(found, name)}
+
+
+def _is_called(found: object) -> bool:
+    """Whether an object is called itself: then its methods are its own affair, but for rotations.
+
+    Many a layer has a method `cos_sin` or `inv_freq` that takes something else.
+    """
+    kind = found if inspect.isclass(found) else type(found)
+    return not _offers(found, _ROTATION) and any("__call__" in vars(one) for one in kind.__mro__)
 
 
 def _is_plain(found: Callable[..., Any]) -> bool:
     """Whether it is called as f(x, positions), or offers what is, and has not to be made first."""
-    if any(_offers(found, one) for one in _NAMES):
+    if _functions(found) and not _is_called(found):
         return True
     if not binding_of(found, _KNOWN, "").fits:
         return False
@@ -159,7 +176,7 @@ def _is_plain(found: Callable[..., Any]) -> bool:
 
 
 def _styled(by: Bound, found: object, profile: dict[str, Any] | None, root: str) -> Found:
-    functions = {name: getattr(found, name) for name in _NAMES if _offers(found, name)}
+    functions = {} if _is_called(found) else _functions(found)
     keywords = {name: keywords_of(item, bare=False) for name, item in functions.items()}
     functions[_ROTATION] = by.unmade
     keywords[_ROTATION] = [*by.binds.keywords]
@@ -384,6 +401,7 @@ def _profile(holders: list[object], target: Target) -> dict[str, Any] | None:
                 return {
                     str(name): checked.plain(_plain(value), checked.text(str(name), "a claim"))
                     for name, value in claims.items()
+                    if name != STYLE
                 }
             except FrameError as error:
                 raise TargetUnusable(f"PROFILE of {target.place} holds {error}") from None
@@ -392,6 +410,19 @@ def _profile(holders: list[object], target: Target) -> dict[str, Any] | None:
                 f"PROFILE of {target.place} must be a mapping of claims; got {describe(claims)}"
             )
     return None
+
+
+def _told(holders: list[object], target: Target) -> str:
+    """Return the style that a `PROFILE` names beside its claims; empty if none does."""
+    for holder in reversed(holders):
+        claims = getattr(holder, "PROFILE", None)
+        if isinstance(claims, Mapping):
+            told = claims.get(STYLE, "")
+            if not isinstance(told, str):
+                said = f"PROFILE of {target.place}: style must be a name; got {describe(told)}"
+                raise TargetUnusable(said)
+            return told
+    return ""
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever a user writes into a mapping

@@ -224,6 +224,32 @@ def bfloat16_stored_by_float16(x: Array, positions: Array) -> Array:
 
 
 @wrong(
+    "result cut off",
+    "The upper half of the word of a float32 is stored, and nothing is rounded.",
+    "ROT-17.rounded",
+    dtypes=("bfloat16",),
+)
+def upper_half_of_the_word(x: Array, positions: Array) -> Array:
+    """Shift sixteen bits away."""
+    bits = rope(x.astype(np.float32), positions).view(np.uint32) >> np.uint32(16)
+    return np.asarray(bits.astype(np.uint16).view(x.dtype))
+
+
+@wrong(
+    "result cut off",
+    "The result of float64 loses the bits that float16 does not hold.",
+    "ROT-17.rounded",
+    dtypes=("float16",),
+)
+def cut_off_to_float16(x: Array, positions: Array) -> Array:
+    """Go back a step where rounding went beyond."""
+    y = turn(x.astype(np.float64), positions)
+    nearest = y.astype(np.float16)
+    before = np.nextafter(nearest, np.float16(0))
+    return np.where(np.abs(nearest.astype(np.float64)) > np.abs(y), before, nearest)
+
+
+@wrong(
     "precision claimed",
     "The result is cut off to bfloat16 instead of rounded.",
     "ROT-17.rounded",

@@ -1,6 +1,7 @@
 """Checks of what a caller may rely on: tail, NaN, dtype, empty axes, errors (ROT-14 to ROT-21)."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,6 +216,9 @@ def rounded(trial: Trial, case: Case) -> Finding:
     if y.dtype != x.dtype:
         return held()  # the business of ROT-17.dtype
     exact = trial.expect(case, x, positions)
+    if _is_cut(y, exact.y):
+        message = f"no component reaches the number of {case.dtype} behind it, however near that is"
+        return broken(f"{message}: y is cut off, not rounded", call=called(case, x, positions))
     stages = exact.budget(trial.loosest(case.dtype), trial.machine)
     before = stages.angle + stages.table + stages.arithmetic + rules(trial, case.dtype).floor
     first, second = np.broadcast_to(before, (2, *exact.pairs.x1.shape))
@@ -228,6 +232,33 @@ def rounded(trial: Trial, case: Case) -> Finding:
     wrong = np.abs(got - exact.y) > exact.allowed(trial.loosest(case.dtype), trial.machine)
     general = found.general or bool(wrong.any())
     return dataclasses.replace(found, general=general).after(called(case, x, positions))
+
+
+_FEWEST = 32
+"""Pairs of tokens, each with errors of its own, of which every one is off to the same side."""
+
+_CLEARLY = (0.75, 0.98)
+"""The part of a step on which a number is nearer to the next one, whatever its own error."""
+
+_STEPS = {"bfloat16": (8, -125), "float16": (11, -13), "float32": (24, -125)}
+"""The bits of a number, and the exponent from which on it has all of them."""
+
+
+def _is_cut(y: NDArray[Any], exact: NDArray[np.float64]) -> bool:
+    """Whether nothing reaches the number behind it, to which it is clearly nearer.
+
+    Whoever rounds, in whatever arithmetic, is off to either side: that 32 are off to one by chance
+    is less than 1 in 2^32.
+    """
+    if y.dtype.name not in _STEPS:
+        return False
+    bits, least = _STEPS[y.dtype.name]
+    mantissa, exponent = np.frexp(np.abs(exact))
+    part = np.ldexp(mantissa, bits) % 1.0
+    near = (part > _CLEARLY[0]) & (part < _CLEARLY[1]) & (exponent >= least) & np.isfinite(exact)
+    reached = np.abs(y.astype(np.float64)) >= np.abs(exact)
+    apart = np.count_nonzero(near.any(axis=2))  # heads share the errors of a table
+    return bool(apart >= _FEWEST and not (reached & near).any())
 
 
 @check(
