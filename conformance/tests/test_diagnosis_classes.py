@@ -12,7 +12,7 @@ from ropespec.conformance.diagnosis.before import HISTORY
 from ropespec.conformance.diagnosis.feature import dtype_of
 from ropespec.conformance.profile import Profile
 from ropespec.reference import inv_freq_scaled
-from ropespec.spec.scaling import Llama3
+from ropespec.spec.scaling import Llama3, Yarn
 
 BF16 = ml_dtypes.bfloat16
 
@@ -240,6 +240,50 @@ def logarithm_of_the_base_in_float16(x, positions):
     return rope(x, positions, base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
 
 
+def tail_of_32_at_most(x, positions):
+    y = np.concatenate([rope(x[..., :32], positions), x[..., 32:]], axis=-1)
+    y[..., 64:] = 0
+    return y
+
+
+YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 4096}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
+FACTORS = {"short_factor": [1.0 + i / 64 for i in range(16)], "long_factor": [*range(1, 17)]}
+LONGROPE = {
+    "rope_type": "longrope",
+    "factor": 16.0,
+    "original_max_position_embeddings": 2048,
+    "length": 32768,
+    **FACTORS,
+}
+
+
+def periods_blended(x, positions):
+    d = x.shape[-1]
+    blended = inv_freq_scaled(d, scaling=Yarn(8.0, 4096))
+    share = (blended / theta(d) - 1 / 8) / (1 - 1 / 8)
+    gain = 1 + 0.1 * np.log(8)
+    return (gain * rope(x, positions, theta(d) / (8 - 7 * share))).astype(x.dtype)
+
+
+def nothing_between(x, positions):
+    d = x.shape[-1]
+    blended = inv_freq_scaled(d, scaling=Llama3(8.0, 1.0, 4.0, 8192))
+    return rope(x, positions, np.where(blended / theta(d) < 1 - 1e-9, theta(d) / 8, theta(d)))
+
+
+def long_by_the_highest_position(x, positions):
+    name = "long_factor" if positions.max(initial=0) >= 2048 else "short_factor"
+    gain = np.sqrt(1 + np.log(16) / np.log(2048))
+    return (gain * rope(x, positions, theta(32) / np.array(FACTORS[name]))).astype(x.dtype)
+
+
 @pytest.mark.parametrize(
     ("function", "claims", "name", "where"),
     [
@@ -300,6 +344,20 @@ def logarithm_of_the_base_in_float16(x, positions):
             {},
             "counted from the first position and sign of positions lost",
             "every call",
+        ),
+        (
+            tail_of_32_at_most,
+            {"rotary_dim": 32, "head_dims": [32, 64, 128]},
+            "wrong end rotates, or tail dropped",
+            "tail components from 32 on",
+        ),
+        (periods_blended, {"scaling": YARN}, "another blend", "every call"),
+        (nothing_between, {"scaling": LLAMA3}, "another blend", "every call"),
+        (
+            long_by_the_highest_position,
+            {"scaling": LONGROPE, "head_dims": [32]},
+            "another scheme",
+            "calls whose highest position is up to 2047",
         ),
         (cut_to_bfloat16, {"dtypes": ["bfloat16"]}, "result cut off", "every call"),
     ],

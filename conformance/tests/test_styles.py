@@ -32,6 +32,8 @@ RIGHT = [
     (f"{STYLED}:gptj", PAIRS, "flash-attn", {}),
     (f"{STYLED}:InPlace", {}, "vllm", {"gradients": False, "max_position": 32767}),
     (f"{STYLED}:InputPos", {}, "torchtune", {"layouts": [True], "negative_positions": False}),
+    (f"{STYLED}:Grows", {}, "torchtune", {}),
+    (f"{STYLED}:Clamps", {}, "torchtune", {}),
     (f"{STYLED}:Cached", HALF, "offset", {"negative_positions": False, "empty": False}),
     (f"{STYLED}:apply_angles", {}, "te", {"axes": "sbhd", "layouts": [True, False]}),
     (f"{STYLED}:angles_by_heads", HALF, "te", {"axes": "bhsd"}),
@@ -70,6 +72,7 @@ WRONG = [
     ("flash_swapped", {}, "ROT-9.every"),
     ("KeyLeft", {}, "ROT-7.value"),
     ("InputPosOff", {}, "ROT-9.every"),
+    ("GrowsWrong", {}, "ROT-9.every"),
     ("CachedFirst", HALF, "ROT-9.every"),
     ("angles_negative", HALF, "ROT-7.value"),
 ]

@@ -353,7 +353,7 @@ class Table:
     ],
 )  # fmt: skip
 def test_methods_of_what_is_called_itself_are_its_own_affair(tmp_path, target, more, names, offers):
-    """A helper `inv_freq` of a rotation takes what it likes; beside `apply_rotary` it is the API."""
+    """A helper `inv_freq` of a rotation is no part of the API, but beside `apply_rotary` it is."""
     (tmp_path / "mine.py").write_text(LAYER.format(more=more, names=names))
 
     assert look(f"mine.py:{target}", tmp_path).offers.keys() == offers

@@ -128,6 +128,46 @@ class InputPosOff(InputPos):
         return super().forward(x, input_pos=(input_pos + 1).clamp(max=32767))
 
 
+class Grows(InputPos):
+    """Makes its table longer where that is needed."""
+
+    def __init__(self, dim, max_seq_len=64, base=10_000):
+        super().__init__(dim, max_seq_len, base)
+        self.sizes = dim, base
+
+    def rows(self, held, needed):
+        """Return all rows that are needed."""
+        del held
+        return table(self.sizes[0], needed, self.sizes[1])
+
+    def forward(self, x, *, input_pos=None):
+        """Grow, and rotate."""
+        held, needed = len(self.tables[0]), int(input_pos.max()) + 1
+        if needed > held:
+            self.tables = self.rows(held, needed)
+        return super().forward(x, input_pos=input_pos)
+
+
+class GrowsWrong(Grows):
+    """Appends rows of positions from 0."""
+
+    def rows(self, held, needed):
+        """Return the rows there are, and the first ones again."""
+        more = table(self.sizes[0], needed - held, self.sizes[1])
+        return tuple(torch.cat(both) for both in zip(self.tables, more, strict=True))
+
+
+class Clamps(InputPos):
+    """Ends where it was told to."""
+
+    def __init__(self, dim, max_seq_len=64, base=10_000):
+        super().__init__(dim, max_seq_len, base)
+
+    def forward(self, x, *, input_pos=None):
+        """Take the last row for what is behind it."""
+        return super().forward(x, input_pos=input_pos.clamp(max=len(self.tables[0]) - 1))
+
+
 class Cached(nn.Module):
     """Rotates a sequence that begins at an offset."""
 

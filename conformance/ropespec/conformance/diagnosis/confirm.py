@@ -77,7 +77,7 @@ def located(choice: Choice, seen: Sequence[Seen], *, history: bool = False) -> l
         yes.append(one.wrong)
         no.append(~one.wrong & ~by_it & differs)
     found = conditions(givens, yes, no, history=history)
-    if choice.stage in ("pairing", "call", "store", "tail"):
+    if choice.stage in ("pairing", "call", "store"):
         return [one for one in found if not one.of_components]
     return found
 

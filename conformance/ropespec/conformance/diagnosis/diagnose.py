@@ -136,7 +136,7 @@ def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     if named:
         yield from named
         return
-    if outcome.confirmed:
+    if outcome.confirmed and not _moved_by_gaps(outcome):
         yield of_confirmed(outcome.confirmed)
         return
     if not outcome.repeats:
@@ -158,6 +158,19 @@ def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
         yield fact(key, "The same values come out otherwise.", where(outcome), share(outcome))
         return
     yield from list(drifting(outcome)) or [unexplained(outcome)]
+
+
+def _moved_by_gaps(outcome: Outcome) -> bool:
+    """Whether components of x with gaps come from other places: so does what ignores strides."""
+    found = [one.explanation for one in outcome.confirmed]
+    return all(
+        {*one.choice.stage.split(" and ")} <= _MOVING
+        and any(atom.feature == "strided" for atom in one.where.atoms)
+        for one in found
+    )
+
+
+_MOVING = {"call", "place", "store"}
 
 
 def _right_when_dense(asker: Asker, strided: Sequence[Seen]) -> bool:

@@ -96,6 +96,11 @@ FEATURES: dict[str, Feature] = {
         per_call(lambda g: np.abs(g.positions).max(initial=0)),
         of_positions("calls whose largest position is"),
     ),
+    "highest": Feature(
+        "highest",
+        per_call(lambda g: g.positions.max(initial=0)),
+        of_positions("calls whose highest position is"),
+    ),
     "lowest": Feature(
         "lowest",
         per_call(lambda g: g.positions.min(initial=0)),
@@ -203,6 +208,12 @@ FEATURES: dict[str, Feature] = {
         "multiple of 16",
         per_call(lambda g: g.turning % 16 == 0),
         flag("widths in whole sixteens", "widths not in whole sixteens"),
+    ),
+    "place in the tail": Feature(
+        "place in the tail",
+        lambda g: np.maximum(_component(g) - g.turning, -1.0) + np.zeros(g.x.shape),
+        counted("tail component"),
+        "component",
     ),
     **RESTS,
     "starts at 0": Feature(

@@ -61,6 +61,8 @@ def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
             shape = (rows, lengths[at], 2)
             given = maker.given(shape, pattern, 50 * seed + 100 * k + n, dim=dim, dtype=dtype)
             calls.append(given)
+            if n % 6 == 3:
+                calls.append(maker.edge(int(rng.choice(maker.powers)), dim, dtype))
             if n % 7 == 5:
                 calls += [given, given]
             if n % 9 == 8:  # the same ends and other positions between

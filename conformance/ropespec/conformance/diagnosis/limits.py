@@ -38,6 +38,7 @@ _BISECTED = (
     "distance",
     "position",
     "farthest",
+    "highest",
     "all places",
     "token",
     "row",

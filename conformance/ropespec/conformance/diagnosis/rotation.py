@@ -28,6 +28,9 @@ __all__ = ["Outcome", "examine"]
 SECONDS = 6.0
 """Of the time of this process, after which a search that found nothing is given up."""
 
+_FOR_MEMORY = 0.4
+"""The part of it that is kept for what earlier calls leave behind, where fresh ones fail too."""
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -100,7 +103,9 @@ def examine(
         outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until)
         outcome.by_history = True
     elif outcome.wrong:
-        explain(outcome, asker, maker, right, until)
+        explain(outcome, asker, maker, right, until - _FOR_MEMORY * seconds)
+        if not outcome.confirmed:
+            outcome.confirmed, _ = remembered(asker, maker, right, until)
     outcome.stopped = time.process_time() > until and not outcome.confirmed
     return outcome
 

@@ -27,6 +27,7 @@ from ropespec.conformance.mistakes.dynamic import DYNAMIC
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
 from ropespec.conformance.mistakes.numbers import of_blocks, of_exponents, of_members, of_rates
 from ropespec.conformance.mistakes.place import WHOLE, combined
+from ropespec.conformance.mistakes.product import THREE
 from ropespec.conformance.mistakes.rounding import beside_another, roundings
 from ropespec.conformance.mistakes.scaled import of_schemes
 from ropespec.conformance.mistakes.sources import SOURCES
@@ -126,6 +127,7 @@ class Search:
         yield from fitted_gains(order, self.right)
         yield from fitted_frequencies(self.asker, order, self.right)
         yield from RARE_TURNS
+        yield from THREE
         yield from fitted_clip(order)
         yield from fitted_sines(order, self.right)
         for dtype in dict.fromkeys(seen.given.dtype for seen in order):

@@ -57,7 +57,7 @@ class _Wanted:
             self.shape[_AXES[feature]] = max(n + 2, 1)
         elif feature in ("all places", "place"):
             self.shape[:2] = [1, max(n, 1)]
-        elif feature in ("distance", "position", "farthest"):
+        elif feature in ("distance", "position", "farthest", "highest"):
             self.position = n
         elif feature.startswith("rest of"):
             pack, word = feature.split()[2:]

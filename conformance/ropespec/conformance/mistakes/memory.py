@@ -9,7 +9,7 @@ from ropespec.conformance.mistakes.chain import own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.rounding import rounded
+from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
 
 __all__ = ["MEMORIES", "MISTAKES"]
 
@@ -21,13 +21,8 @@ P9 rotated again from the cache
     once.
 C1 stale positions
     The positions of an earlier call are used; put the offset into the key of the cache.
-C4 stale dtype
-    A table made for a call in half precision serves later calls in float32; put the dtype into
-    the key.
 K2 frequencies kept after a long call
     A long sequence changes the frequencies of later short ones; reset them.
-table grown wrong
-    Rows that are added to a table do not count on from its last one; begin with the next.
 frequencies of the first width
     The frequencies made for the first head_dim serve every other; keep them by width.
 not repeatable
@@ -79,31 +74,6 @@ def _longest(given: Given) -> Array:
         if one.x.shape[1] > kept.x.shape[1] or kept is given:
             kept = one
     return _placed(given, kept)
-
-
-def _grown_wrong(first: int, late: int | None, *, by_width: bool, doubled: bool) -> Choice:
-    """Return the place of a table whose added rows begin so many before the next, or at 0."""
-
-    def place(given: Given) -> Array:
-        made, rows = np.arange(0), 0
-        for one in (*given.past, given):
-            if by_width and one.x.shape[-1] != given.x.shape[-1]:
-                continue
-            need = int(one.positions.max(initial=0)) + 1
-            if need > rows:
-                until = max(need, 2 * rows * doubled, 0 if rows else first)
-                back = rows if late is None else late * bool(rows)
-                more = np.arange(rows - back, until if late is not None else until - rows)
-                made, rows = np.concatenate([made, more]), until
-        p = own_position(given)
-        known = (p >= 0) & (p < len(made))
-        return np.where(known, made[np.where(known, p, 0).astype(int)], p)
-
-    of = ", one for each head_dim" if by_width else ""
-    grows = "at least doubled" if doubled else "grown to what a call needs"
-    begin = "count from 0" if late is None else f"begin {late} before the next"
-    what = f"that in a table of {first} rows or more, {grows}{of}, whose new rows {begin}"
-    return _place("table grown wrong", what, place, 2.0)
 
 
 def _shifted(by: Callable[[Given], float]) -> Callable[[Given], Array]:
@@ -193,14 +163,6 @@ def _base_kept(limit: int, *, power: bool, by_length: bool) -> Choice:
     return Choice("K2", "memory", f"the base is multiplied by {how}", {"frequency": theta}, 2.0)
 
 
-def _table_of_first(kind: str) -> dict[str, object]:
-    def table(g: Given, angle: Array) -> tuple[Array, Array]:
-        del g
-        return rounded(np.cos(angle), kind), rounded(np.sin(angle), kind)
-
-    return {"table": table}
-
-
 def _s(g: Given) -> object:
     return g.x.shape[1]
 
@@ -278,21 +240,11 @@ MEMORIES: tuple[Choice, ...] = (
         1.1,
     ),
     *(
-        _grown_wrong(first, late, by_width=by_width, doubled=doubled)
-        for late in (None, 1)
-        for first in (0, *(2**k for k in range(4, 13)))
-        for by_width in (True, False)
-        for doubled in (False, True)
-    ),
-    *(
         _base_kept(limit, power=power, by_length=by_length)
         for limit in (128, 256, 512, 1024, 2048, 4096, 8192)
         for power in (True, False)
         for by_length in (True, False)
     ),
-    *(
-        Choice("C4", "memory", f"cos and sin are rounded to {kind}", _table_of_first(kind), 1.5)
-        for kind in ("bfloat16", "float16", "float32")
-    ),
+    *KEPT_TABLES,
 )
 """What earlier calls may leave behind."""

@@ -36,6 +36,9 @@ scaling that is not claimed
     The frequencies are scaled, and no scheme is claimed; claim it, or leave it out.
 inverted ramp
     The ramp of a blend runs the other way; divide where pairs are slow.
+another blend
+    Between the pairs that are kept and those that are divided the two are mixed otherwise;
+    compare the ramp with the claim, and what it mixes.
 frequencies divided by the factor of the base
     Every frequency is divided by what the base is to be multiplied by; the first one stays 1.
 attention factor missing
@@ -83,6 +86,7 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
         what = "where the two are blended, either has the other's share"
         within = {"frequency": _inverted(claimed.factor, ends=False)}
         yield Choice("inverted ramp", "frequency", what, within)
+        yield from _blends(claimed)
     if isinstance(claimed, DynamicNtk | NtkAware):
         what = f"all frequencies are divided by {claimed.factor:g}^(d/(d-2))"
         divided = {"frequency": _divided(claimed.factor)}
@@ -90,6 +94,13 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
     for other, its_base in _others(claimed, base):
         if (other, its_base) != (claimed, base):
             yield from _named("another scheme", other, its_base)
+    if isinstance(claimed, LongRope):
+        other = _of_other_length(claimed)
+        what = (
+            f"the frequencies are those of length {other.length}, and the factor is the claimed one"
+        )
+        alone = {"frequency": _under(other, base)["frequency"]}
+        yield Choice("another scheme", "frequency", what, alone, 1.9)
 
 
 def _unclaimed(base: float) -> Iterator[Choice]:
@@ -156,6 +167,49 @@ def _inverted(factor: float, *, ends: bool = True) -> Callable[[Given], Array]:
     return frequency
 
 
+Blend = Callable[[Array], Array]
+"""The part of a frequency that is left, of the share of the ramp at its pair."""
+
+
+def _blends(claimed: Yarn | Llama3 | NtkByParts) -> Iterator[Choice]:
+    """Return other mixtures where a pair is neither kept nor divided."""
+    factor = claimed.factor
+    mixtures: list[tuple[str, Blend]] = [
+        ("periods are blended, and not frequencies", lambda s: 1 / ((1 - s) * factor + s)),
+        ("logarithms are blended, and not frequencies", lambda s: factor ** (s - 1)),
+        ("what is between is divided", lambda s: np.where(s < 1, 1 / factor, 1.0)),
+        ("what is between is kept", lambda s: np.where(s > 0, 1.0, 1 / factor)),
+        ("the share is squared", lambda s: (1 - s * s) / factor + s * s),
+    ]
+    if isinstance(claimed, Llama3):
+        low, high = claimed.low_freq_factor, claimed.high_freq_factor
+        share = _of_periods(float(low), float(high))
+        what = "the share grows with the wavelength, and not with the number of turns"
+        mixtures.append((what, lambda s: (1 - share(s)) / factor + share(s)))
+    for what, blend in mixtures:
+        yield Choice("another blend", "frequency", what, {"frequency": _blended(factor, blend)})
+
+
+def _of_periods(low: float, high: float) -> Blend:
+    """Return the share that is linear in the period, of the one that is linear in its inverse."""
+
+    def share(s: Array) -> Array:
+        turns = low + s * (high - low)
+        return np.asarray((1 / low - 1 / turns) / (1 / low - 1 / high))
+
+    return share
+
+
+def _blended(factor: float, blend: Blend) -> Callable[[Given], Array]:
+    def frequency(g: Given) -> Array:
+        plain, scaled = ladder(replace(g, scaling=None)), ladder(g)
+        share = np.clip((scaled / plain - 1 / factor) / (1 - 1 / factor), 0.0, 1.0)
+        ends = np.isclose(share, np.round(share), atol=1e-9)
+        return np.asarray(np.where(ends, scaled, plain * blend(np.where(ends, 0.5, share))))
+
+    return frequency
+
+
 def _divided(factor: float) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
         stretched = factor ** (g.turning / max(g.turning - 2, 1))
@@ -170,13 +224,17 @@ def _others(claimed: Scaling, base: float) -> Iterator[tuple[Scaling, float]]:
         yield replace(claimed, truncate=not claimed.truncate), base
         yield NtkByParts(claimed.factor, claimed.original_length), base
     if isinstance(claimed, LongRope):
-        original = claimed.original_length
-        length = original if claimed.length > original else original + 1
-        yield replace(claimed, length=length), base
+        yield _of_other_length(claimed), base
     factor = float(getattr(claimed, "factor", 1.0))
     yield from ((one, base) for one in _nudged(claimed, factor))
     length = int(getattr(claimed, "original_length", _LENGTHS[0]))
     yield from _models(base, (factor, *_FACTORS), (length, *_LENGTHS))
+
+
+def _of_other_length(claimed: LongRope) -> LongRope:
+    """Return the claim with the other of its two lists."""
+    original = claimed.original_length
+    return replace(claimed, length=original if claimed.length > original else original + 1)
 
 
 def _nudged(claimed: Scaling, factor: float) -> Iterator[Scaling]:

@@ -87,16 +87,31 @@ class Maker:
         """Whether it makes something of a width and a length."""
         return all(set(names) & set(self.given) for names in (DIMS, LENGTHS))
 
-    def made(self, setting: Setting, width: int, dtype: DType, *, interleaved: bool) -> Result:
-        """Return what it makes for these sizes; the same as before where it was asked before."""
+    @property
+    def own_length(self) -> int:
+        """The length of the table where none is given; 0 where one must be, or none can be."""
+        told = [one.default for name, one in self.parameters.items() if name in LENGTHS]
+        return next((one for one in told if isinstance(one, int)), 0)
+
+    def made(
+        self, setting: Setting, width: int, dtype: DType, *, interleaved: bool, whole: bool = True
+    ) -> Result:
+        """Return what it makes for these sizes; the same as before where it was asked before.
+
+        It is made for all positions that are claimed, or, if it is not to be whole, for its own
+        length.
+        """
         own = dtype if "dtype" in self.given else None
         sized = self.config is not None or bool(set(DIMS) & set(self.given))
-        key = (sized and width, own, interleaved if self.switch else None)
+        key = (sized and width, own, interleaved if self.switch else None, whole)
         if key not in self.kept:
-            self.kept[key] = self._make(setting, width, own, interleaved=interleaved)
+            made = self._make(setting, width, own, interleaved=interleaved, whole=whole)
+            self.kept[key] = made
         return self.kept[key]
 
-    def _make(self, setting: Setting, width: int, dtype: DType, *, interleaved: bool) -> Result:
+    def _make(
+        self, setting: Setting, width: int, dtype: DType, *, interleaved: bool, whole: bool
+    ) -> Result:
         profile = setting.profile
         if self.config is not None:
             return self.kind(self.config(**_configured(self.config, setting, width)))
@@ -104,12 +119,12 @@ class Maker:
         given: dict[str, Any] = {}
         for name in self.given:
             if name in DIMS:
-                whole = name in WIDTHS and "rotary_dim" in self.parameters
-                given[name] = width if whole else rotary_dim
+                of_head = name in WIDTHS and "rotary_dim" in self.parameters
+                given[name] = width if of_head else rotary_dim
             elif name in BASES:
                 given[name] = profile.base
             elif name in LENGTHS:
-                given[name] = profile.max_position + 1
+                given |= {name: profile.max_position + 1} if whole else {}
             elif name in SWITCHES:
                 given[name] = interleaved == SWITCHES[name]
             else:

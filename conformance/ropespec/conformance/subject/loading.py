@@ -117,7 +117,8 @@ def _plain_found(holders: list[object], target: Target, root: str) -> Found:
         found, callee = _instance(found, target), f"{callee}()"
         holders.append(found)
     functions = _functions(found)
-    if functions and not (_is_called(found) and binding_of(found, _KNOWN, "").fits):
+    itself = callable(found) and _is_called(found) and binding_of(found, _KNOWN, "").fits
+    if functions and not itself:
         keywords = {name: keywords_of(item, bare=False) for name, item in functions.items()}
         callee = ".".join(filter(None, (callee, _ROTATION)))
     elif callable(found):

@@ -16,6 +16,7 @@ __all__ = [
     "assumes_whole_tokens",
     "clears_the_mask",
     "counts_down_as_up",
+    "in_the_order_of_memory",
     "index_in_float32",
     "infinity_meets_zero",
     "integers_of_64_bits",
@@ -27,6 +28,7 @@ __all__ = [
     "renormalised_by_squares",
     "rows_before_tokens",
     "sorts_the_positions",
+    "three_products",
     "wraps_at_2_to_27",
 ]
 
@@ -116,6 +118,28 @@ def rows_before_tokens(x: Array, positions: Array) -> Array:
     ):
         x = as_strided(x, x.shape, np.empty(x.shape, x.dtype).strides)
     return rope(x, positions)
+
+
+@wrong("M3", "Elements are taken in the order in which they lie in memory.", "ROT-7.value")
+def in_the_order_of_memory(x: Array, positions: Array) -> Array:
+    """Ravel a transposed view as it lies."""
+    lies = np.all(np.asarray(x.strides) > 0) and not x.flags.c_contiguous
+    return rope(x.ravel(order="K").reshape(x.shape) if lies else x, positions)
+
+
+@wrong(
+    "three multiplications",
+    "Sums of members are multiplied, which overflow where the members do not.",
+    "ROT-10.identity",
+)
+def three_products(x: Array, positions: Array) -> Array:
+    """Multiply (a + b) by (c + s), and subtract both products of the first member."""
+    cos, sin = (part[..., None, :].astype(np.float32) for part in table(positions, x.shape[-1]))
+    a, b = np.split(x.astype(np.float32), 2, axis=-1)
+    with np.errstate(all="ignore"):
+        first, second = cos * a, sin * b
+        both = (cos + sin) * (a + b) - first - second
+        return np.concatenate([first - second, both], axis=-1).astype(x.dtype)
 
 
 @wrong("", "Integers of 32 bits are read as if they had 64.", "ROT-7.value")

@@ -158,6 +158,51 @@ class GrownFromItsLastRow(GrownFromZero):
 
 
 @wrong(
+    "table a row short",
+    "A table that is doubled until it has as many rows as the largest position lacks the next one.",
+    "FREQ-6.neighbours",
+    negative_positions=False,
+    max_position=16383,
+)
+class TableOneRowShort:
+    """One table for each width, of 256 rows at first, that is asked for no row behind its last."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, int] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Double the rows, and take the last one for what is behind it."""
+        rows = self.rows.get(x.shape[-1], 256)
+        while rows < positions.max(initial=0):
+            rows *= 2
+        self.rows[x.shape[-1]] = rows
+        return rope(x, np.minimum(positions, rows - 1))
+
+
+@wrong(
+    "C4",
+    "Tables that were made for float16 serve float32 until they have to be longer.",
+    "ROT-19.walk",
+    dtypes=("float32", "float16"),
+    negative_positions=False,
+    max_position=16383,
+)
+class TablesOfTheFirstDtype:
+    """One table for each width, made anew when it is too short."""
+
+    def __init__(self) -> None:
+        self.tables: dict[int, tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make a table in the dtype of x, as long as the call needs."""
+        d, needed = x.shape[-1], int(positions.max(initial=0)) + 1
+        if d not in self.tables or len(self.tables[d][0]) < needed:
+            cos, sin = table(np.arange(needed), d)
+            self.tables[d] = cos.astype(x.dtype), sin.astype(x.dtype)
+        return half(x, *(part[positions].astype(np.float32) for part in self.tables[d]))
+
+
+@wrong(
     "E3",
     "The length of the first call is baked in: later tokens are not rotated.",
     "ROT-9.rows",

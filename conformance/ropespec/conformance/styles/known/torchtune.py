@@ -5,6 +5,7 @@ from typing import Any
 
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import Binds, Setting, Style, Way
+from ropespec.conformance.styles.growing import Growing
 from ropespec.conformance.styles.made import Maker, makeable, maker
 from ropespec.conformance.styles.signature import KEYS, POSITIONS, XS, Callee
 
@@ -15,17 +16,22 @@ def by_instances(callee: Callee, roles: Mapping[str, str]) -> Binds:
     """Bind a class by its instances, one for what is given to it."""
     made = maker(callee.found, callee.space)
     assert isinstance(made, Maker)
+    growing = Growing(made)
 
     def make(setting: Setting) -> Sequence[Way]:
         def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
             neighbours = keywords.get("interleaved", setting.profile.layouts[0])
-            module = made.made(setting, x.shape[-1], x.dtype, interleaved=neighbours)
-            return callee.call(module, {roles["x"]: x, roles["positions"]: positions})
+
+            def use(module: Any) -> Result:  # noqa: ANN401  # an instance of the subject's class
+                return callee.call(module, {roles["x"]: x, roles["positions"]: positions})
+
+            return growing.call(setting, x, positions, use, interleaved=neighbours)
 
         return [rotate]
 
     layouts = {"layouts": [True]} if roles["positions"] == _INPUT_POS else {}
-    told = (f"made as {made.told}",)
+    own = ", and for its own length where it grows or that is enough" if made.own_length else ""
+    told = (f"made as {made.told}{own}",)
     keywords = ("interleaved",) if made.switch else ()
     return Binds(make, {**layouts, "empty": False, **made.claims}, told, keywords=keywords)
 

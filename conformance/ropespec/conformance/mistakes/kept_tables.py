@@ -1,0 +1,150 @@
+"""Tables that are kept for later calls: how they grow, and in which dtype they are made."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import RIGHT, Table, own_position
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.rounding import rounded
+
+__all__ = ["KEPT_TABLES", "MISTAKES"]
+
+MISTAKES = entries("""
+C4 stale dtype
+    A table made for a call in half precision serves later calls in float32; put the dtype into
+    the key.
+table grown wrong
+    Rows that are added to a table do not count on from its last one; begin with the next.
+table a row short
+    A table of n rows ends at position n - 1, and position n is looked up in it; make it n + 1 rows
+    long.
+""")
+
+Grown = Callable[[int, int], float]
+"""How many rows a table gets, of those that a call needs and those that it has."""
+
+
+def _asked_for(g: Given, *, by_width: bool) -> Iterator[Given]:
+    """Return the calls that ask a table for rows, this one the last."""
+    return (one for one in (*g.past, g) if not by_width or one.x.shape[-1] == g.x.shape[-1])
+
+
+def _grown_wrong(first: int, late: int | None, *, by_width: bool, doubled: bool) -> Choice:
+    """Return the place of a table whose added rows begin so many before the next, or at 0."""
+
+    def place(given: Given) -> Array:
+        made, rows = np.arange(0), 0
+        for one in _asked_for(given, by_width=by_width):
+            need = int(one.positions.max(initial=0)) + 1
+            if need > rows:
+                until = max(need, 2 * rows * doubled, 0 if rows else first)
+                back = rows if late is None else late * bool(rows)
+                more = np.arange(rows - back, until if late is not None else until - rows)
+                made, rows = np.concatenate([made, more]), until
+        p = own_position(given)
+        known = (p >= 0) & (p < len(made))
+        return np.where(known, made[np.where(known, p, 0).astype(int)], p)
+
+    of = ", one for each head_dim" if by_width else ""
+    grows = "at least doubled" if doubled else "grown to what a call needs"
+    begin = "count from 0" if late is None else f"begin {late} before the next"
+    what = f"that in a table of {first} rows or more, {grows}{of}, whose new rows {begin}"
+    return Choice("table grown wrong", "memory", f"the position is {what}", {"place": place}, 2.0)
+
+
+def _row_short(how: str, grown: Grown, *, by_width: bool) -> Choice:
+    """Return the place of a table as long as the largest position, where the next is the last."""
+
+    def place(given: Given) -> Array:
+        rows = 0
+        for one in _asked_for(given, by_width=by_width):
+            largest = int(one.positions.max(initial=0))
+            rows = int(grown(largest, rows)) if largest > rows or not rows else rows
+        p = own_position(given)
+        return np.where(p == rows, p - 1, p)
+
+    of = ", one for each head_dim" if by_width else ""
+    what = f"the last row stands for the next position too, of a table {how}{of}"
+    return Choice("table a row short", "memory", what, {"place": place}, 1.9)
+
+
+def _doubled_from(first: int) -> Grown:
+    def grown(need: int, rows: int) -> float:
+        size = rows or first
+        while size < need:
+            size *= 2
+        return size
+
+    return grown
+
+
+def _made_in(g: Given, grown: Grown) -> str:
+    """Return the dtype of the call for which the table of this width was made or made larger."""
+    rows, kept = 0.0, ""
+    for one in _asked_for(g, by_width=True):
+        need = int(np.abs(one.positions).max(initial=0)) + 1
+        if need > rows:
+            rows, kept = grown(need, int(rows)), one.dtype
+    return kept
+
+
+def _kept_in_dtype(how: str, grown: Grown) -> Choice:
+    def made(moved: float) -> Table:
+        def table(g: Given, angle: Array) -> tuple[Array, Array]:
+            kept = _made_in(g, grown)
+            if kept not in ("bfloat16", "float16"):
+                return np.cos(angle), np.sin(angle)
+            angle = angle + moved * 2.0**-23 * (1 + np.abs(angle))
+            return rounded(np.cos(angle), kept), rounded(np.sin(angle), kept)
+
+        return table
+
+    what = f"cos and sin have the dtype of the call for which their table was {how}"
+    nudged = tuple(replace(RIGHT, table=made(moved)) for moved in (-1.0, 1.0))
+    return Choice("C4", "memory", what, {"table": made(0.0), "nudged": nudged}, 1.4)
+
+
+def _table_of_first(kind: str) -> dict[str, object]:
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        del g
+        return rounded(np.cos(angle), kind), rounded(np.sin(angle), kind)
+
+    return {"table": table}
+
+
+KEPT_TABLES: tuple[Choice, ...] = (
+    *(
+        _grown_wrong(first, late, by_width=by_width, doubled=doubled)
+        for late in (None, 1)
+        for first in (0, *(2**k for k in range(4, 13)))
+        for by_width in (True, False)
+        for doubled in (False, True)
+    ),
+    *(
+        _row_short(how, grown, by_width=by_width)
+        for how, grown in (
+            ("as long as the largest position", lambda need, _: need),
+            ("at least doubled", lambda need, rows: max(need, 2 * rows)),
+            *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(4, 15)),
+        )
+        for by_width in (True, False)
+    ),
+    *(
+        _kept_in_dtype(how, grown)
+        for how, grown in (
+            ("made", lambda *_: np.inf),
+            ("made as long as it must be", lambda need, _: need),
+            ("made, a power of two long", lambda need, _: 1 << (need - 1).bit_length()),
+            ("made, at least doubled", lambda need, rows: max(need, 2 * rows)),
+        )
+    ),
+    *(
+        Choice("C4", "memory", f"cos and sin are rounded to {kind}", _table_of_first(kind), 1.5)
+        for kind in ("bfloat16", "float16", "float32")
+    ),
+)
+"""What a table that is kept may be in later calls."""
