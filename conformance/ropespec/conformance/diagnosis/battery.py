@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ropespec.conformance.diagnosis.edges import edges
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.profile import Profile
@@ -229,7 +230,7 @@ class Maker:
         if self.profile.framework.compiles:
             yield from self._compiled()
             return
-        yield from self._edges()
+        yield from edges(self)
         seed = 0
         names = list(PATTERNS)
         for k, shape in enumerate(SMALL):
@@ -246,21 +247,6 @@ class Maker:
                 yield self.given(shape, pattern, 500 + seed + k, dim=dim)
         for shape in ((1, 65541, 1), (65541, 1, 1)) if min(self.dims) <= _NARROW else ():
             yield self.given(shape, "scattered", 900, dim=min(self.dims))
-
-    def edge(self, power: int, dim: int, dtype: str) -> Given:
-        """Make a call whose largest position is a power of two, as many rows as tables have."""
-        two = self.given((1, 2, 2), "arange", 600 + power, dim=dim, dtype=dtype)
-        positions = np.array([[2**power - 1, 2**power]])
-        return replace(two, positions=np.minimum(positions, self.profile.max_position))
-
-    @property
-    def powers(self) -> range:
-        """The powers of two at which tables may end."""
-        return range(4, min(max(self.profile.max_position, 16).bit_length(), 15))
-
-    def _edges(self) -> Iterator[Given]:
-        """Make calls that fill a table to its last row and beyond, the shortest first."""
-        return (self.edge(power, self.dims[0], self.profile.dtypes[0]) for power in self.powers)
 
     def _narrow(self, shape: Shape) -> int:
         """Return a head_dim that keeps long calls small."""

@@ -15,6 +15,7 @@ from ropespec.conformance.diagnosis.confirm import (
     explains,
     located,
 )
+from ropespec.conformance.diagnosis.edges import edge, powers
 from ropespec.conformance.diagnosis.search import reproduces
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.mistakes.chain import Chain
@@ -62,7 +63,7 @@ def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
             given = maker.given(shape, pattern, 50 * seed + 100 * k + n, dim=dim, dtype=dtype)
             calls.append(given)
             if n % 6 == 3:
-                calls.append(maker.edge(int(rng.choice(maker.powers)), dim, dtype))
+                calls.append(edge(maker, int(rng.choice(powers(maker))), dim, dtype))
             if n % 7 == 5:
                 calls += [given, given]
             if n % 9 == 8:  # the same ends and other positions between

@@ -27,10 +27,10 @@ from ropespec.conformance.mistakes.dynamic import DYNAMIC
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
 from ropespec.conformance.mistakes.numbers import of_blocks, of_exponents, of_members, of_rates
 from ropespec.conformance.mistakes.place import WHOLE, combined
-from ropespec.conformance.mistakes.product import THREE
 from ropespec.conformance.mistakes.rounding import beside_another, roundings
 from ropespec.conformance.mistakes.scaled import of_schemes
 from ropespec.conformance.mistakes.sources import SOURCES
+from ropespec.conformance.mistakes.three import THREE
 from ropespec.conformance.mistakes.turning import GRADIENTS, RARE_TURNS, TURNS
 
 __all__ = ["Search"]

@@ -95,12 +95,15 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
         if (other, its_base) != (claimed, base):
             yield from _named("another scheme", other, its_base)
     if isinstance(claimed, LongRope):
-        other = _of_other_length(claimed)
-        what = (
-            f"the frequencies are those of length {other.length}, and the factor is the claimed one"
-        )
-        alone = {"frequency": _under(other, base)["frequency"]}
-        yield Choice("another scheme", "frequency", what, alone, 1.9)
+        yield _of_the_other_list(claimed, base)
+
+
+def _of_the_other_list(claimed: LongRope, base: float) -> Choice:
+    """Return the frequencies of the other list, with the factor on cos and sin that is claimed."""
+    other = _of_other_length(claimed)
+    what = f"the frequencies are those of length {other.length}, and the factor is the claimed one"
+    alone = {"frequency": _under(other, base)["frequency"]}
+    return Choice("another scheme", "frequency", what, alone, 1.9)
 
 
 def _unclaimed(base: float) -> Iterator[Choice]:

@@ -1,5 +1,6 @@
 """Instances with tables that grow: made for their own length first, as by most who use them."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -59,10 +60,9 @@ class Growing:
 
 def _largest(space: Space, positions: Array) -> int | None:
     """Return the largest position; None of what is traced, which has no values."""
-    try:
+    with contextlib.suppress(Exception):  # each framework has an error of its own
         return int(space.row(positions).max(initial=0))
-    except Exception:  # noqa: BLE001  # each framework has an error of its own
-        return None
+    return None
 
 
 def _shapes(module: object) -> list[object]:

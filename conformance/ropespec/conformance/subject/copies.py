@@ -200,10 +200,9 @@ def _import(imports: Imports, names: list[str]) -> None:
         os._exit(0)  # it has served to the end
     die_with_parent()
     before = opened()
-    try:
+    whole = False
+    with contextlib.suppress(BaseException):  # an import may raise anything
         whole = imports.take(names) and _alone(before)
-    except BaseException:  # noqa: BLE001  # an import may raise anything
-        whole = False
     if not whole:
         os._exit(1)
 

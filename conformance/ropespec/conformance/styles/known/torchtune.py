@@ -22,7 +22,7 @@ def by_instances(callee: Callee, roles: Mapping[str, str]) -> Binds:
         def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
             neighbours = keywords.get("interleaved", setting.profile.layouts[0])
 
-            def use(module: Any) -> Result:  # noqa: ANN401  # an instance of the subject's class
+            def use(module: Result) -> Result:
                 return callee.call(module, {roles["x"]: x, roles["positions"]: positions})
 
             return growing.call(setting, x, positions, use, interleaved=neighbours)

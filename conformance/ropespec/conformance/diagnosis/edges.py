@@ -1,0 +1,31 @@
+"""Calls whose largest position is a power of two: as many rows as a table may have."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ropespec.conformance.mistakes.given import Given
+
+if TYPE_CHECKING:
+    from ropespec.conformance.diagnosis.battery import Maker
+
+__all__ = ["edge", "edges", "powers"]
+
+
+def edge(maker: "Maker", power: int, dim: int, dtype: str) -> Given:
+    """Make a call whose largest position is a power of two, and the one before it."""
+    two = maker.given((1, 2, 2), "arange", 600 + power, dim=dim, dtype=dtype)
+    positions = np.array([[2**power - 1, 2**power]])
+    return replace(two, positions=np.minimum(positions, maker.profile.max_position))
+
+
+def powers(maker: "Maker") -> range:
+    """Return the powers of two at which tables may end."""
+    return range(4, min(max(maker.profile.max_position, 16).bit_length(), 15))
+
+
+def edges(maker: "Maker") -> Iterator[Given]:
+    """Make calls that fill a table to its last row and beyond, the shortest first."""
+    return (edge(maker, one, maker.dims[0], maker.profile.dtypes[0]) for one in powers(maker))
