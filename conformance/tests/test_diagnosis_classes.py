@@ -278,6 +278,25 @@ def nothing_between(x, positions):
     return rope(x, positions, np.where(blended / theta(d) < 1 - 1e-9, theta(d) / 8, theta(d)))
 
 
+def padded_to_128_lanes(x, positions):
+    d = x.shape[-1]
+    wide = np.pad(x, [(0, 0)] * 3 + [(0, 128 - d)])
+    frequencies = 10000.0 ** (-np.arange(0, 128, 2) / d)
+    return rope(wide, positions, frequencies)[..., :d]
+
+
+def no_longer_than_the_last_token(x, positions):
+    rows = max(int(positions[:, -1:].max(initial=0)) + 1, 64)
+    return rope(x, np.minimum(positions, rows - 1))
+
+
+def tail_by_zero(x, positions):
+    y = rope(x[..., :16], positions)
+    with np.errstate(invalid="ignore"):
+        rest = x[..., 16:] + 0 * x[..., :15:-1]
+    return np.concatenate([y, rest], axis=-1)
+
+
 def long_by_the_highest_position(x, positions):
     name = "long_factor" if positions.max(initial=0) >= 2048 else "short_factor"
     gain = np.sqrt(1 + np.log(16) / np.log(2048))
@@ -358,6 +377,19 @@ def long_by_the_highest_position(x, positions):
             {"scaling": LONGROPE, "head_dims": [32]},
             "another scheme",
             "calls whose highest position is up to 2047",
+        ),
+        (padded_to_128_lanes, {"head_dims": [80, 96, 128]}, "padded lanes rotate", "every call"),
+        (
+            no_longer_than_the_last_token,
+            {"negative_positions": False},
+            "table as long as the last token",
+            "every call",
+        ),
+        (
+            tail_by_zero,
+            {"rotary_dim": 16, "head_dims": [32, 64]},
+            "tail computed",
+            "x with",
         ),
         (cut_to_bfloat16, {"dtypes": ["bfloat16"]}, "result cut off", "every call"),
     ],

@@ -66,6 +66,7 @@ def test_what_is_right_conforms_without_a_line_of_glue(target, claims, style, fo
 # What is wrong, and a check that fails by it.
 WRONG = [
     ("key_forgotten", {}, "ROT-7.value"),
+    ("key_by_query", {}, "ROT-7.value"),
     ("written", {}, "ROT-17.unwritten"),
     ("shared", {}, "ROT-17.unwritten"),
     ("conjugate", {}, "ROT-6.value"),

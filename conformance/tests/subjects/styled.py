@@ -34,6 +34,13 @@ def heads_alike(q, k, cos, sin):
     return q, k
 
 
+def key_by_query(q, k, cos, sin):
+    """Make the products with the sine of the query, for the key too."""
+    a, b = q.chunk(2, dim=-1)
+    across = torch.cat([-b, a], dim=-1) * sin[:, None]
+    return q * cos[:, None] + across, k * cos[:, None] + across
+
+
 def written(q, k, cos, sin):
     """Write the result into the query."""
     y, z = apply_rotary_pos_emb(q, k, cos, sin)

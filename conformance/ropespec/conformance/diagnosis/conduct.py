@@ -11,7 +11,7 @@ from ropespec.conformance.diagnosis.seen import Seen, agree
 from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.diagnosis.where import EVERYWHERE, Where, conditions
 from ropespec.conformance.judge.values import numpy_dtype
-from ropespec.conformance.mistakes.chain import Chain, run
+from ropespec.conformance.mistakes.chain import Chain, claimed_pairs, run
 from ropespec.conformance.results import Diagnosis
 
 __all__ = ["conduct", "special"]
@@ -187,29 +187,36 @@ def _empty(asker: Asker, maker: Maker) -> Iterator[Diagnosis]:
 
 
 def _not_finite(asker: Asker, maker: Maker, right: Chain) -> Iterator[Diagnosis]:
-    """Put NaN or infinity into one component, and look at the others."""
+    """Put NaN or infinity into one component, that turns or does not, and look at the others."""
     told: dict[str, Diagnosis] = {}
-    for k, value in enumerate((np.nan, np.inf)):
-        given = maker.given((2, 4, 2), "from", 31 + k)
-        x = given.x.copy()
-        x[0, 1, 0, 0] = value
-        answer = asker.ask(replace(given, x=x))
-        if answer is None or answer.y is None:
-            continue
-        made = run(right, answer.given)
-        lost = ~np.isfinite(made.y)
-        spread = ~np.isfinite(answer.y) & ~lost
-        kind = "NaN" if k == 0 else "infinity"
-        count = f"{int(spread.sum())} components beside its pair"
-        if spread.any():
-            said = f"{kind} in one component reaches {count}."
-            told.setdefault("NaN spreads", fact("NaN spreads", said, f"x with {kind}", "1 call"))
-        if (np.isfinite(answer.y) & lost).any():
-            said = f"{kind} in one component comes back finite."
-            told.setdefault(
-                "infinity lost", fact("infinity lost", said, f"x with {kind}", "1 call")
-            )
+    for k, (value, kind) in enumerate(((np.nan, "NaN"), (np.inf, "infinity"))):
+        given = maker.given((2, 4, 2), "from", 31 + k, dim=max(maker.dims))
+        still = sorted({*range(given.x.shape[-1])} - {*np.ravel(claimed_pairs(given)[:2])})
+        for at, key in ((int(claimed_pairs(given).first[0]), "NaN spreads"), *_last(still)):
+            x = given.x.copy()
+            x[0, 1, 0, at] = value
+            answer = asker.ask(replace(given, x=x))
+            if answer is None or answer.y is None:
+                continue
+            lost = ~np.isfinite(run(right, answer.given).y)
+            spread = ~np.isfinite(answer.y) & ~lost
+            if spread.any():
+                count = f"{int(spread.sum())} components beside "
+                own = "its pair" if key == "NaN spreads" else "itself, in the tail"
+                said = f"{kind} in one component reaches {count}{own}."
+                told.setdefault(key, fact(key, said, f"x with {kind}", "1 call"))
+            if (np.isfinite(answer.y) & lost).any():
+                said = f"{kind} in one component comes back finite."
+                told.setdefault("infinity lost", _lost(said, kind))
     yield from told.values()
+
+
+def _last(still: list[int]) -> list[tuple[int, str]]:
+    return [(still[-1], "tail computed")] if still else []
+
+
+def _lost(said: str, kind: str) -> Diagnosis:
+    return fact("infinity lost", said, f"x with {kind}", "1 call")
 
 
 def _subnormal(asker: Asker, maker: Maker, right: Chain) -> Iterator[Diagnosis]:

@@ -49,7 +49,8 @@ def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
     dims, dtypes = maker.dims[: 1 if maker.profile.framework.compiles else 4], maker.profile.dtypes
     compiled = maker.profile.framework.compiles
     lengths = (5, 8, 1) if compiled else (5, 8, 1, 1, 5, 3, 12, 1, 8, 7, 5, 2, 1, 1, 1, 17, 5, 3)
-    patterns = ("from", "scattered", "ragged", "arange", "gaps")
+    patterns = ["from", "scattered", "ragged", "arange", "gaps"]
+    patterns += ["signs"] if maker.profile.negative_positions else []
     for k, begin in enumerate((0, 3, 7, 11)):
         rng = np.random.default_rng([seed, k])
         calls = list[Given]()

@@ -78,6 +78,7 @@ def _by_position(key: str, atoms: Atoms) -> str:
         return ""
     below = dict.fromkeys(("A3", "R4", "position 0 for all"), "negative positions clamped")
     below |= {"S1": "sign of positions lost", "zeroed": "negative positions zeroed"}
+    below |= dict.fromkeys(("C5", "offset"), "negative positions from the end of a table")
     return below.get(key, "")
 
 

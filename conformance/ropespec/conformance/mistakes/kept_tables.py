@@ -19,6 +19,11 @@ C4 stale dtype
     the key.
 table grown wrong
     Rows that are added to a table do not count on from its last one; begin with the next.
+table as long as the last token
+    The table ends with the position of the last token, and larger ones before it are clamped; take
+    the largest position of the call.
+negative positions from the end of a table
+    A position below zero is looked up from the end of a table; keep its sign, or refuse it.
 table a row short
     A table of n rows ends at position n - 1, and position n is looked up in it; make it n + 1 rows
     long.
@@ -70,6 +75,32 @@ def _row_short(how: str, grown: Grown, *, by_width: bool) -> Choice:
     of = ", one for each head_dim" if by_width else ""
     what = f"the last row stands for the next position too, of a table {how}{of}"
     return Choice("table a row short", "memory", what, {"place": place}, 1.9)
+
+
+def _to_the_last_token(first: int, kept: str) -> Choice:
+    def place(given: Given) -> Array:
+        asked = [given] if kept == "anew" else _asked_for(given, by_width=kept == "by width")
+        last = (int(one.positions[:, -1:].max(initial=0)) + 1 for one in asked)
+        return np.minimum(own_position(given), max(first, *last) - 1)
+
+    of = {"anew": ", made for each call", "by width": ", one for each head_dim"}.get(kept, "")
+    what = f"the position is clamped to a table of {first} rows, longer for last tokens alone{of}"
+    return Choice("table as long as the last token", "memory", what, {"place": place}, 1.9)
+
+
+def _from_the_end(how: str, grown: Grown, *, by_width: bool) -> Choice:
+    def place(given: Given) -> Array:
+        rows = 0
+        for one in _asked_for(given, by_width=by_width):
+            need = int(np.abs(one.positions).max(initial=0)) + 1
+            rows = int(grown(need, rows)) if need > rows else rows
+        p = own_position(given)
+        return np.where(p < 0, p + rows, p)
+
+    of = ", one for each head_dim" if by_width else ""
+    what = f"positions below zero are rows from the end of a table {how}{of}"
+    name = "negative positions from the end of a table"
+    return Choice(name, "memory", what, {"place": place}, 1.9)
 
 
 def _doubled_from(first: int) -> Grown:
@@ -130,6 +161,19 @@ KEPT_TABLES: tuple[Choice, ...] = (
             ("as long as the largest position", lambda need, _: need),
             ("at least doubled", lambda need, rows: max(need, 2 * rows)),
             *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(4, 15)),
+        )
+        for by_width in (True, False)
+    ),
+    *(
+        _to_the_last_token(first, kept)
+        for first in (1, *(2**k for k in range(6, 14)))
+        for kept in ("anew", "by width", "")
+    ),
+    *(
+        _from_the_end(how, grown, by_width=by_width)
+        for how, grown in (
+            ("as long as it must be", lambda need, _: need),
+            *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(6, 20)),
         )
         for by_width in (True, False)
     ),

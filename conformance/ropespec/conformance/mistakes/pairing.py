@@ -133,6 +133,18 @@ def _beside(g: Given) -> Pairs:
     return Pairs(first, second, first, second)
 
 
+def _lanes(g: Given, y: Array) -> Array:
+    """Rotate a head that is padded with zeros, whose halves are those of the padded width."""
+    wide, (r, d) = _power_of_two(g), (g.turning, g.x.shape[-1])
+    if wide == r or g.interleaved or r != d:
+        return y
+    x = np.pad(g.x.astype(np.float64), [(0, 0)] * 3 + [(0, wide - d)])
+    a, b = np.split(x, 2, axis=-1)
+    angle = g.positions[..., None, None] * g.base ** (-np.arange(0, wide, 2) / r)
+    turned = a * np.cos(angle) - b * np.sin(angle), b * np.cos(angle) + a * np.sin(angle)
+    return np.asarray(np.concatenate(turned, axis=-1)[..., :d])
+
+
 PAIRINGS: tuple[Choice, ...] = (
     Choice(
         "L1",
@@ -263,6 +275,12 @@ PAIRINGS: tuple[Choice, ...] = (
         "pairing",
         "the components up to the next power of two rotate among themselves as well",
         {"pairing": _beside, "frequency": _padded},
+    ),
+    Choice(
+        "R6",
+        "store",
+        "halves are those of the next power of two, and what has no partner is multiplied by cos",
+        {"store": _lanes},
     ),
     Choice(
         "R1",

@@ -35,8 +35,8 @@ heads mixed up
 rows mixed up
     Rows come back in the places of others; index the batch alike on both sides.
 tail computed
-    The components that do not rotate are multiplied by 1 and added to 0 times themselves, which
-    spoils infinities; pass them as they are.
+    The components that do not rotate are multiplied by 1 and added to 0 times themselves or each
+    other, which spoils infinities and spreads NaN; pass them as they are.
 tail reversed
     The components that do not rotate come back in reverse; pass them as they are.
 tail rounded

@@ -29,12 +29,16 @@ def rotated(setting: Setting, both: Both, x: Array, axis: int, *, equal: bool = 
     axis : int
         That of the heads.
     equal : bool
-        Whether q and k have all the heads, and of what comes back each has its half.
+        Whether q and k have all the heads, k beginning with the second half, so that none is in
+        the same place; of what comes back each has its half.
     """
     heads = x.shape[axis]
     half = (heads + 1) // 2
     first, rest = _cut(x, axis, 0, half), _cut(x, axis, half, heads)
     q, k = (x, x) if equal or heads == 1 else map(setting.handed, (first, rest))
+    if equal and heads > 1:
+        k, kept = (setting.space.cat((rest, first), axis) for _ in range(2))
+        setting.copies.append((k, kept))
     y = both(q, k)
     if not isinstance(y, (tuple, list)) or len(y) < 2:
         return y
@@ -46,7 +50,7 @@ def rotated(setting: Setting, both: Both, x: Array, axis: int, *, equal: bool = 
     if heads == 1:
         return y[0]
     if equal:
-        y = _cut(y[0], axis, 0, half), _cut(y[1], axis, half, heads)
+        y = _cut(y[0], axis, 0, half), _cut(y[1], axis, 0, heads - half)
     return setting.space.cat(y[:2], axis)
 
 

@@ -223,8 +223,9 @@ class Session(Caller):
     def refresh(self) -> None:
         """End the worker; the next call starts a fresh one, which remembers nothing.
 
-        On Linux it is forked from a copy that was left when the subject had been imported, unless
-        that has started threads or processes, opened anything but files, or shares memory.
+        On Linux it is forked from a copy that was left when the subject had been imported, and has
+        imported since what calls have imported, unless that has started threads or processes,
+        opened anything but files, or shares memory.
         """
         self._refused = ""
         self._workers.retire()

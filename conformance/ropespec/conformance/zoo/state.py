@@ -16,6 +16,9 @@ __all__ = [
     "GrownForOneWidth",
     "KeptByMemory",
     "LengthOfTheFirstCall",
+    "RowsFromTheEnd",
+    "TableOneRowShort",
+    "TablesOfTheFirstDtype",
     "TurnedAgain",
     "WidthOfTheFirstCall",
 ]
@@ -177,6 +180,25 @@ class TableOneRowShort:
             rows *= 2
         self.rows[x.shape[-1]] = rows
         return rope(x, np.minimum(positions, rows - 1))
+
+
+@wrong(
+    "negative positions from the end of a table",
+    "A position below zero is the index of a row, counted from the end of a table that grows.",
+    "ROT-7.value",
+    max_position=16383,
+)
+class RowsFromTheEnd:
+    """One table for each width, as long as the largest position so far, of either sign."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, int] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Index with the position as it is."""
+        needed = int(np.abs(positions).max(initial=0)) + 1
+        rows = self.rows[x.shape[-1]] = max(needed, self.rows.get(x.shape[-1], 0))
+        return rope(x, np.arange(rows)[positions])
 
 
 @wrong(
