@@ -29,6 +29,7 @@ Serve = Callable[[socket.socket], None]
 
 WAIT = bytes(8)
 """What a copy says in place of a process id, when it has modules to import first."""
+_NOT_WHOLE = 77  # the exit code of a copy that has found something shared
 _PATIENCE = 2.0  # seconds for a child that does nothing to end
 
 
@@ -194,17 +195,17 @@ def _import(imports: Imports, names: list[str]) -> None:
     """Go on in a copy of this copy that has imported modules; in this one if it cannot be whole."""
     child = _fork()
     if child:
-        if os.waitpid(child, 0)[1]:
-            imports.give_up()
-            return
-        os._exit(0)  # it has served to the end
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != _NOT_WHOLE:
+            os._exit(0)  # it has served to its end
+        imports.give_up()
+        return
     die_with_parent()
     before = opened()
     whole = False
     with contextlib.suppress(BaseException):  # an import may raise anything
         whole = imports.take(names) and _alone(before)
     if not whole:
-        os._exit(1)
+        os._exit(_NOT_WHOLE)
 
 
 def _work(line: socket.socket, descriptor: int, serve: Serve) -> None:

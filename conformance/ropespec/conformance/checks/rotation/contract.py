@@ -217,7 +217,7 @@ def rounded(trial: Trial, case: Case) -> Finding:
         return held()  # the business of ROT-17.dtype
     exact = trial.expect(case, x, positions)
     if _is_cut(y, exact.y):
-        message = f"no component reaches the number of {case.dtype} behind it, however near that is"
+        message = f"every component is the number of {case.dtype} before it, however near the next"
         return broken(f"{message}: y is cut off, not rounded", call=called(case, x, positions))
     stages = exact.budget(trial.loosest(case.dtype), trial.machine)
     before = stages.angle + stages.table + stages.arithmetic + rules(trial, case.dtype).floor
@@ -235,30 +235,30 @@ def rounded(trial: Trial, case: Case) -> Finding:
 
 
 _FEWEST = 32
-"""Pairs of tokens, each with errors of its own, of which every one is off to the same side."""
+"""Pairs of tokens, each with errors of its own, that hold a number which rounding would raise."""
 
-_CLEARLY = (0.75, 0.98)
-"""The part of a step on which a number is nearer to the next one, whatever its own error."""
+_CLEARLY = 0.02
+"""The part of a step, from either end, in which any arithmetic may decide."""
 
 _STEPS = {"bfloat16": (8, -125), "float16": (11, -13), "float32": (24, -125)}
 """The bits of a number, and the exponent from which on it has all of them."""
 
 
 def _is_cut(y: NDArray[Any], exact: NDArray[np.float64]) -> bool:
-    """Whether nothing reaches the number behind it, to which it is clearly nearer.
+    """Whether every component between two numbers is the one before it, however near the next.
 
-    Whoever rounds, in whatever arithmetic, is off to either side: that 32 are off to one by chance
-    is less than 1 in 2^32.
+    Whoever rounds is off to either side, and whatever is a little too small falls below the number
+    before it where it lies just behind: 32 that do neither come by chance once in 2^32.
     """
     if y.dtype.name not in _STEPS:
         return False
     bits, least = _STEPS[y.dtype.name]
     mantissa, exponent = np.frexp(np.abs(exact))
-    part = np.ldexp(mantissa, bits) % 1.0
-    near = (part > _CLEARLY[0]) & (part < _CLEARLY[1]) & (exponent >= least) & np.isfinite(exact)
-    reached = np.abs(y.astype(np.float64)) >= np.abs(exact)
-    apart = np.count_nonzero(near.any(axis=2))  # heads share the errors of a table
-    return bool(apart >= _FEWEST and not (reached & near).any())
+    whole, part = np.divmod(np.ldexp(mantissa, bits), 1.0)
+    between = (np.abs(part - 0.5) < 0.5 - _CLEARLY) & (exponent >= least) & np.isfinite(exact)
+    cut = np.abs(y.astype(np.float64)) == np.ldexp(whole, exponent - bits)
+    apart = np.count_nonzero((between & (part > 0.5)).any(axis=2))  # heads share a table's errors
+    return bool(apart >= _FEWEST and cut[between].all())
 
 
 @check(
