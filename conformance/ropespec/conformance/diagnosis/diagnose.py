@@ -20,6 +20,7 @@ from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.told import fact, of_confirmed, unknown
 from ropespec.conformance.diagnosis.unexplained import share, unexplained, where
 from ropespec.conformance.mistakes.chain import RIGHT, Chain
+from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.turning import BACKWARD
 from ropespec.conformance.profile import Profile
@@ -136,7 +137,11 @@ def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     if named:
         yield from named
         return
-    if outcome.confirmed and not _moved_by_gaps(outcome):
+    gaps = _by_gaps(asker, outcome)
+    if gaps is not None and all(_moves(one.explanation.choice) for one in outcome.confirmed):
+        yield gaps
+        return
+    if outcome.confirmed:
         yield of_confirmed(outcome.confirmed)
         return
     if not outcome.repeats:
@@ -152,34 +157,36 @@ def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     if outcome.by_history:
         yield unexplained(outcome)
         return
-    strided = [one for one in outcome.wrong if one.given.strided or one.given.strided_positions]
-    if len(strided) == len(outcome.wrong) and _right_when_dense(asker, strided):
-        key = "M3" if any(one.given.strided for one in strided) else "strided positions misread"
-        yield fact(key, "The same values come out otherwise.", where(outcome), share(outcome))
-        return
     yield from list(drifting(outcome)) or [unexplained(outcome)]
 
 
-def _moved_by_gaps(outcome: Outcome) -> bool:
-    """Whether components of x with gaps come from other places: so does what ignores strides."""
-    found = [one.explanation for one in outcome.confirmed]
+def _by_gaps(asker: Asker, outcome: Outcome) -> Diagnosis | None:
+    """Return that views are misread, if nothing else is, and the same values come right dense."""
+    strided = [one for one in outcome.wrong if one.given.strided or one.given.strided_positions]
+    if not strided or len(strided) < len(outcome.wrong) or outcome.by_history:
+        return None
+    few = strided[:_CASES]
+    held = [replace(one.given, strided=False) for one in few]  # x is dense, positions are not
+    dense = [replace(given, strided_positions=False) for given in held]
+    if not outcome.repeats or not _are_right(asker, dense, few):
+        return None
+    of_x = _are_right(asker, held, few)
+    key = "M3" if of_x else "strided positions misread"
+    return fact(key, "The same values come out otherwise.", where(outcome), share(outcome))
+
+
+def _are_right(asker: Asker, calls: Sequence[Given], few: Sequence[Seen]) -> bool:
+    """Whether calls come right, each beside what is claimed of another one of these values."""
+    answers = zip(map(asker.ask, calls), few, strict=True)
     return all(
-        {*one.choice.stage.split(" and ")} <= _MOVING
-        and any(atom.feature == "strided" for atom in one.where.atoms)
-        for one in found
+        answer is not None and answer.y is not None and not Seen(answer, one.right).is_wrong
+        for answer, one in answers
     )
 
 
-_MOVING = {"call", "place", "store"}
-
-
-def _right_when_dense(asker: Asker, strided: Sequence[Seen]) -> bool:
-    """Whether some of these calls come right where the same values are handed over dense."""
-    for one in strided[:_CASES]:
-        answer = asker.ask(replace(one.given, strided=False, strided_positions=False))
-        if answer is None or answer.y is None or Seen(answer, one.right).is_wrong:
-            return False
-    return True
+def _moves(choice: Choice) -> bool:
+    """Whether it takes what stands elsewhere, as whoever ignores strides does."""
+    return {*choice.stage.split(" and ")} <= {"call", "place", "store"}
 
 
 def _failing(results: Sequence[CheckResult], profile: Profile) -> list[Given]:

@@ -204,7 +204,7 @@ class RowsFromTheEnd:
 @wrong(
     "C4",
     "Tables that were made for float16 serve float32 until they have to be longer.",
-    "ROT-19.walk",
+    "ROT-7.value",
     dtypes=("float32", "float16"),
     negative_positions=False,
     max_position=16383,
