@@ -44,10 +44,12 @@ def _memory(tensor: Pointer, shape: tuple[int, ...], dtype: Any) -> Array:  # no
     return np.ndarray(shape, dtype, memoryview((ctypes.c_char * size).from_address(address)))
 
 
-def _row(x: Array, positions: Array, mode: int, numbers: tuple[Any, ...]) -> Array:
-    """Rotate x (S, H, D)."""
+def _row(
+    x: Array, positions: Array, mode: int, numbers: tuple[Any, ...], room: Array, out: Array
+) -> None:
+    """Rotate x (S, H, D), in memory for it that is there."""
     length, heads, head_dim = x.shape
-    context = Pointer(BASE.ggml_init(_Init(2 * x.nbytes + 4 * length + ROOM, None, False)))
+    context = Pointer(BASE.ggml_init(_Init(room.nbytes, room.ctypes.data, False)))
     try:
         shape = (ctypes.c_int64(one) for one in (head_dim, heads, length, 1))
         given = Pointer(BASE.ggml_new_tensor_4d(context, INT(KINDS[str(x.dtype)]), *shape))
@@ -60,14 +62,19 @@ def _row(x: Array, positions: Array, mode: int, numbers: tuple[Any, ...]) -> Arr
         _memory(places, positions.shape, np.int32)[...] = positions
         if BASE.ggml_backend_graph_compute(BACKEND, graph):
             raise RuntimeError("ggml_backend_graph_compute failed")
-        return _memory(Pointer(made), x.shape, x.dtype).copy()
+        out[...] = _memory(Pointer(made), x.shape, x.dtype)
     finally:
         BASE.ggml_free(context)
 
 
 def _rotated(x: Array, positions: Array, mode: int, *numbers: Any) -> Array:  # noqa: ANN401  # numbers of C
-    rows = zip(x, positions, strict=True)
-    return np.stack([_row(one, places, mode, numbers) for one, places in rows])
+    # One room for all rows: a megabyte from the heap for each, with results between, would leave
+    # holes of that size.
+    room = np.empty(2 * x[:1].nbytes + 4 * x.shape[1] + ROOM, np.uint8)
+    y = np.empty(x.shape, x.dtype)
+    for one, places, out in zip(x, positions, y, strict=True):
+        _row(one, places, mode, numbers, room, out)
+    return y
 
 
 def apply(x: Array, positions: Array, *, interleaved: bool) -> Array:
