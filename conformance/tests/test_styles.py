@@ -75,6 +75,7 @@ WRONG = [
     ("InputPosOff", {}, "ROT-9.every"),
     ("GrowsWrong", {}, "ROT-9.every"),
     ("CachedFirst", HALF, "ROT-9.every"),
+    ("CachedGrowsWrong", HALF, "ROT-9.every"),
     ("angles_negative", HALF, "ROT-7.value"),
 ]
 

@@ -192,6 +192,22 @@ class Cached(nn.Module):
         return turned(x, *(one[rows][:, None] for one in self.tables))
 
 
+class CachedGrowsWrong(Cached):
+    """Makes its table longer where that is needed, of positions from 0 again."""
+
+    def __init__(self, dim, max_seq_len=64, base=10000.0):
+        super().__init__(dim, max_seq_len, base)
+        self.sizes = dim, base
+
+    def rows(self, offset, size):
+        """Grow first."""
+        missing = offset + size - len(self.tables[0])
+        if missing > 0:
+            more = table(self.sizes[0], missing, self.sizes[1])
+            self.tables = tuple(torch.cat(both) for both in zip(self.tables, more, strict=True))
+        return super().rows(offset, size)
+
+
 class CachedFirst(Cached):
     """Turns every token of a call by the first position."""
 

@@ -137,8 +137,8 @@ def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     if named:
         yield from named
         return
-    gaps = _by_gaps(asker, outcome)
-    if gaps is not None and all(_moves(one.explanation.choice) for one in outcome.confirmed):
+    moved = all(_moves(one.explanation.choice) for one in outcome.confirmed)
+    if moved and (gaps := _by_gaps(asker, outcome)) is not None:
         yield gaps
         return
     if outcome.confirmed:

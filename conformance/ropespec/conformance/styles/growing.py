@@ -28,6 +28,12 @@ class Growing:
         self._grown: set[object] = set()
         self._ended: set[object] = set()
 
+    @property
+    def told(self) -> str:
+        """How instances are made, in words."""
+        own = ", and for its own length where it grows or that is enough"
+        return f"made as {self._maker.told}{own if self._maker.own_length else ''}"
+
     def call(
         self,
         setting: Setting,

@@ -5,6 +5,7 @@ from typing import Any
 
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import SWITCHES, Binds, Setting, Style, Way
+from ropespec.conformance.styles.growing import Growing
 from ropespec.conformance.styles.made import makeable, maker
 from ropespec.conformance.styles.runs import by_runs
 from ropespec.conformance.styles.signature import (
@@ -30,6 +31,7 @@ def by_offset(callee: Callee, roles: Mapping[str, str]) -> Binds:
     """Bind what takes x and the position of its first token."""
     made = maker(callee.found, callee.space) if callee.is_class else None
     assert not isinstance(made, str)
+    growing = None if made is None else Growing(made)
     switch = roles.get("switch", "") or (made.switch if made else "")
 
     def make(setting: Setting) -> Sequence[Way]:
@@ -37,26 +39,28 @@ def by_offset(callee: Callee, roles: Mapping[str, str]) -> Binds:
 
         def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
             neighbours = keywords.get("interleaved", setting.profile.layouts[0])
-            function = callee.found
-            if made is not None:
-                function = made.made(setting, x.shape[-1], x.dtype, interleaved=neighbours)
             given: dict[str, Any] = {}
             if "switch" in roles:
                 given[switch] = neighbours == SWITCHES[switch]
             if "base" in roles:
                 given[roles["base"]] = setting.profile.base
 
-            def part(piece: Array, start: int) -> Array:
-                y = callee.call(function, given | {roles["x"]: piece, roles["offset"]: start})
-                setting.keep(y)
-                return y
+            def use(function: Result) -> Result:
+                def part(piece: Array, start: int) -> Array:
+                    y = callee.call(function, given | {roles["x"]: piece, roles["offset"]: start})
+                    setting.keep(y)
+                    return y
 
-            return by_runs(part, x, space.row(positions), axes, space)
+                return by_runs(part, x, space.row(positions), axes, space)
+
+            if growing is None:
+                return use(callee.found)
+            return growing.call(setting, x, positions, use, interleaved=neighbours)
 
         return [rotate]
 
     layouts = {"layouts": [True, False]} if switch else {}
-    told = [*TOLD, *([f"made as {made.told}"] if made else [])]
+    told = [*TOLD, *([growing.told] if growing else [])]
     claims = {**CLAIMS, **(made.claims if made else {}), **layouts}
     return Binds(make, claims, tuple(told), keywords=("interleaved",) if switch else ())
 

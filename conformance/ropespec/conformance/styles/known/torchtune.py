@@ -30,10 +30,10 @@ def by_instances(callee: Callee, roles: Mapping[str, str]) -> Binds:
         return [rotate]
 
     layouts = {"layouts": [True]} if roles["positions"] == _INPUT_POS else {}
-    own = ", and for its own length where it grows or that is enough" if made.own_length else ""
-    told = (f"made as {made.told}{own}",)
     keywords = ("interleaved",) if made.switch else ()
-    return Binds(make, {**layouts, "empty": False, **made.claims}, told, keywords=keywords)
+    return Binds(
+        make, {**layouts, "empty": False, **made.claims}, (growing.told,), keywords=keywords
+    )
 
 
 def _fits(callee: Callee) -> str:
