@@ -29,7 +29,7 @@ SECONDS = 6.0
 """Of the time of this process, after which a search that found nothing is given up."""
 
 _FOR_MEMORY = 0.4
-"""The part of it that is kept for what earlier calls leave behind, where fresh ones fail too."""
+"""How much longer it lasts for what earlier calls leave behind, where fresh ones fail too."""
 
 
 @dataclass(slots=True)
@@ -103,9 +103,10 @@ def examine(
         outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until)
         outcome.by_history = True
     elif outcome.wrong:
-        explain(outcome, asker, maker, right, until - _FOR_MEMORY * seconds)
+        explain(outcome, asker, maker, right, until)
         if not outcome.confirmed:
-            outcome.confirmed, _ = remembered(asker, maker, right, until)
+            late = max(until, time.process_time()) + _FOR_MEMORY * seconds
+            outcome.confirmed, _ = remembered(asker, maker, right, late)
     outcome.stopped = time.process_time() > until and not outcome.confirmed
     return outcome
 
