@@ -11,9 +11,10 @@ M = torch.arange(6) * 1001
 
 
 @pytest.fixture(autouse=True)
-def _afresh():
-    """Let no test see what another one compiled."""
+def _afresh(monkeypatch):
+    """Let no test see what another one compiled, and have few tokens go the way of many."""
     torch.compiler.reset()
+    monkeypatch.setattr(dispatch, "_FEW", 0)
 
 
 def draw(batch, seed=0):
@@ -62,8 +63,10 @@ def test_a_kernel_stays_whole(monkeypatch, interleaved, able, into):
     assert out is None or torch.equal(out, expected)
 
 
-def test_one_graph_serves_every_batch():
-    """No size is compiled in."""
+@pytest.mark.parametrize("few", [0, 2**16])
+def test_one_graph_serves_every_batch(monkeypatch, few):
+    """No size is compiled in, and none asked for: those that are few are not told apart."""
+    monkeypatch.setattr(dispatch, "_FEW", few)
     function, graphs = compiled(rotated, dynamic=True)
     for batch in (3, 5, 40, 60, 4):
         x = draw(batch)
@@ -81,6 +84,27 @@ def test_a_size_that_depends_on_data_is_not_asked_for():
 
     assert torch.equal(y, rotated(x[keep]))
     assert [has_operator(graph) for graph in graphs] == [True]
+
+
+@pytest.mark.parametrize("form", ["positions", "tables", "partial"])
+@pytest.mark.parametrize(("length", "fused"), [(1, True), (2000, False)])
+def test_few_tokens_are_given_in_operations(monkeypatch, form, length, fused):
+    """Fused they take less than calling an operator does; a tail must pass bit for bit."""
+    monkeypatch.undo()
+    x, m = torch.randn(1, length, 2, 64), torch.arange(length) * 1001
+
+    def apply(x, m, cos, sin):
+        if form == "tables":
+            return backend.apply_rotary_cos_sin(x, cos, sin, interleaved=True)
+        dim = 32 if form == "partial" else None
+        return backend.apply_rotary(x, m, interleaved=True, rotary_dim=dim)
+
+    given = x, m, *backend.cos_sin(m, 64)
+    function, graphs = compiled(apply)
+    y = function(*given)
+
+    assert [not has_operator(graph) for graph in graphs] == [fused and form != "partial"]
+    torch.testing.assert_close(y, apply(*given), rtol=0, atol=2e-6)
 
 
 @pytest.mark.parametrize("strict", [True, False])

@@ -79,6 +79,8 @@ def read_given(source, address, stride, into, pairs):
         copy_given(FLOAT32, address, 4, into, pairs)
     elif source == 3:
         copy_given(FLOAT32, address, stride, into, pairs)
+    elif stride == 8:
+        copy_given(FLOAT64, address, 8, into, pairs)
     else:
         copy_given(FLOAT64, address, stride, into, pairs)
 

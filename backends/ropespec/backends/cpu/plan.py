@@ -33,6 +33,9 @@ SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 CHUNK = 2**15
 """Elements that a thread takes at a time, at least, and so stay in its cache."""
 
+SHARE = 2**16
+"""Elements for which it pays to have one more thread."""
+
 PER_CALL = FIELDS.index("x")
 ADDRESSES = struct.Struct(f"={len(FIELDS) - PER_CALL}q")
 STATIC = struct.Struct(f"={PER_CALL}q")
@@ -46,23 +49,32 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
+    dtype : str
+        Of x and out.
     static : bytes
         The first fields of a job.
     tokens : int
         Tokens of one job; 0 if there is nothing to do.
     step : int
         Tokens that a thread takes at a time.
+    threads : int
+        How many it pays to have for one job.
     offsets : tuple of tuples of int
         Fours of bytes to add to the addresses of x, out, a and b: one job for each.
-    elements : int
-        Elements of one job.
+    given : int
+        How many positions there are, or rows of tables.
+    reach : int
+        Bytes from the first of them to the last.
     """
 
+    dtype: str
     static: bytes
     tokens: int
     step: int
+    threads: int
     offsets: tuple[tuple[int, ...], ...]
-    elements: int
+    given: int
+    reach: int
 
 
 def job(plan: Plan, *addresses: int) -> bytes:
@@ -107,7 +119,7 @@ def plan_of(
     Plan
         Kept, so that a call that looks like another costs a look-up.
     """
-    kind, angles, first, second = given
+    kind, rows, first, second = given
     size = unit or SIZES[dtype]
     step = unit or SIZES.get(kind, 8)
     *lead, length, heads, dim = shape
@@ -115,7 +127,8 @@ def plan_of(
     first, second = (tuple(s * step for s in strides) for strides in (first, second))
     a, a_pair = (first, 0) if kind == "int64" else (first[:-1], first[-1])
     b, b_pair = ((0,) * len(a), 0) if kind == "int64" else (second[:-1], second[-1])
-    a, b = (_broadcast(strides, angles, len(lead) + 1) for strides in (a, b))
+    a, b = (_broadcast(strides, rows, len(lead) + 1) for strides in (a, b))
+    reach = sum((n - 1) * step for n, step in zip(rows, first, strict=False))
     axes = _merged(lead, [strides[: len(lead)] for strides in (x, out, a, b)])
     batch, *strides = axes.pop() if axes else (1, 0, 0, 0, 0)
     static = STATIC.pack(
@@ -130,7 +143,9 @@ def plan_of(
     )
     row = max(1, heads * dim)
     tokens = batch * length if math.prod(shape) else 0
-    return Plan(static, tokens, max(1, CHUNK // row), offsets, tokens * row)
+    step = max(1, CHUNK // row)
+    threads = min(tokens * row // SHARE, -(-tokens // step))
+    return Plan(dtype, static, tokens, step, threads, offsets, math.prod(rows), reach)
 
 
 def _broadcast(strides: Shape, shape: Shape, axes: int) -> Shape:

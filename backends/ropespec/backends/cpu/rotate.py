@@ -2,7 +2,6 @@
 
 import ctypes
 import functools
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +9,11 @@ from numpy.typing import NDArray
 
 from ropespec.backends.cache import Cache
 from ropespec.backends.cpu.machine import kernel_of
-from ropespec.backends.cpu.plan import Given, Plan, Shape, job, plan_of
+from ropespec.backends.cpu.plan import Plan, job, plan_of
 from ropespec.backends.cpu.threads import Team, run
 from ropespec.backends.phase import turns
 
-__all__ = ["Memory", "Turns", "rotate", "turns_of"]
+__all__ = ["Turns", "rotate", "turns_of"]
 
 WIDE = {"float16": "float32", "bfloat16": "float32", "float32": "float32", "float64": "float64"}
 """The dtype of the arithmetic, in which tables are kept (JDG-3)."""
@@ -31,31 +30,13 @@ SHORTEST = 256
 SPARSE = 4
 """Positions of a longer table for one that is asked for, at most."""
 
+Addresses = tuple[int, int, int, int]
+"""Of x, out, positions or cos, and T_i or sin."""
+
 _read = ctypes.c_int64.from_address
 
 FARTHEST = 2**62
 """Beyond this the ends of a table might not fit in int64."""
-
-
-class Memory(NamedTuple):
-    """An array as a kernel sees it.
-
-    Attributes
-    ----------
-    address : int
-        Of the first element.
-    shape : tuple of int
-        As of the array.
-    strides : tuple of int
-        In elements or in bytes, for all arrays of a call alike.
-    dtype : str
-        Its bare name.
-    """
-
-    address: int
-    shape: Shape
-    strides: Shape
-    dtype: str
 
 
 class Turns:
@@ -93,86 +74,55 @@ def turns_of(dim: int, base: float) -> Turns:
     return Turns(turns(dim, base))
 
 
-def rotate(
-    x: Memory,
-    out: Memory,
-    angles: Memory,
-    other: Memory | Turns,
-    *,
-    interleaved: bool,
-    inverse: bool,
-    unit: int,
-    team: Team,
-) -> None:
+def rotate(plan: Plan, x: int, out: int, angles: int, other: Turns | int, team: Team) -> None:
     """Write R_m x to `out`: the same memory in the same order, or other memory.
 
     Parameters
     ----------
-    x, out : Memory
-        (..., S, H, D), of one shape and dtype.
-    angles : Memory
-        Positions as int64, (..., S), or cos, (..., S, r/2); leading axes broadcast.
-    other : Turns or Memory
-        T_i for positions, sin for cos.
-    interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
-    inverse : bool
-        Turn by the opposite angle.
-    unit : int
-        0 if strides count elements, 1 if bytes.
+    plan : Plan
+        Of arguments that look like these.
+    x, out, angles : int
+        The addresses of x, of out, and of positions as int64 or of cos.
+    other : Turns or int
+        T_i for positions, the address of sin for cos.
     team : Team
         Who may work on it.
     """
-    pairs = other.pairs if isinstance(other, Turns) else angles.shape[-1]
-    given: Given
-    if isinstance(other, Turns):
-        given = "int64", angles.shape, angles.strides, ()
-    else:
-        given = angles.dtype, angles.shape[:-1], angles.strides, other.strides
-    plan = plan_of(
-        x.dtype, x.shape, x.strides, out.strides, given, unit, pairs, interleaved, inverse
-    )
     if not plan.tokens:
         return
-    table = None
-    if plan.tokens > SHORT and isinstance(other, Turns):
-        table = _table(angles, other, WIDE[x.dtype], unit, team)
-    _run(plan, x, out, angles, other, table, team)
+    table, second = None, other
+    if isinstance(second, Turns):
+        if plan.tokens > SHORT:
+            table = _table(plan, angles, second, team)
+        second = second.address
+    _run(plan, (x, out, angles, second), table, team)
 
 
-def _run(
-    plan: Plan,
-    x: Memory,
-    out: Memory,
-    angles: Memory,
-    other: Memory | Turns,
-    table: _Table | None,
-    team: Team,
-) -> None:
-    kernel, address = kernel_of(x.dtype)
+def _run(plan: Plan, addresses: Addresses, table: _Table | None, team: Team) -> None:
+    """Do all jobs of a plan."""
+    kernel, address = kernel_of(plan.dtype)
     kept = (0, 0, 0) if table is None else (table.address, table.first, table.length)
+    x, out, a, b = addresses
+    threads = min(plan.threads, team.size)
     for from_x, from_out, from_a, from_b in plan.offsets:
-        numbers = job(
-            plan, x.address + from_x, out.address + from_out,
-            angles.address + from_a, other.address + from_b, *kept,
-        )  # fmt: skip
-        run(kernel, address, numbers, plan.tokens, plan.step, plan.elements, team)
+        numbers = job(plan, x + from_x, out + from_out, a + from_a, b + from_b, *kept)
+        if threads < 2:
+            kernel(numbers, 0, plan.tokens)
+        else:
+            run(kernel, address, numbers, plan.tokens, plan.step, threads, team.parallel)
 
 
-def _table(positions: Memory, turns: Turns, dtype: str, unit: int, team: Team) -> _Table | None:
+def _table(plan: Plan, positions: int, turns: Turns, team: Team) -> _Table | None:
     """Return a table for positions that begin and end as these do, if it pays.
 
     A kernel looks whether a position is in it, so it is no matter if others are not.
     """
-    reach = 0
-    for length, stride in zip(positions.shape, positions.strides, strict=True):
-        reach += (length - 1) * stride
-    low = _read(positions.address).value
-    high = _read(positions.address + reach * (unit or 8)).value
+    dtype = WIDE[plan.dtype]
+    low, high = _read(positions).value, _read(positions + plan.reach).value
     low, high = (low, high) if low <= high else (high, low)
     latest = turns.latest.get(dtype)
     if latest is None or low < latest.first or high >= latest.first + latest.length:
-        latest = _covering(low, high, math.prod(positions.shape), turns, dtype, team)
+        latest = _covering(low, high, plan.given, turns, dtype, team)
         if latest is not None:
             turns.latest[dtype] = latest
     return latest
@@ -203,10 +153,9 @@ def _made(first: int, length: int, turns: Turns, dtype: str, team: Team) -> _Tab
     values = np.empty((length, 2 * pairs), dtype)
     m = np.arange(first, first + length, dtype=np.int64)
     shape = (length, 1, 2 * pairs)
-    x = Memory(one.ctypes.data, shape, (0, 0, one.itemsize), dtype)
-    out = Memory(values.ctypes.data, shape, (values.strides[0], 0, one.itemsize), dtype)
-    at = Memory(m.ctypes.data, m.shape, m.strides, "int64")
-    given = "int64", at.shape, at.strides, ()
-    plan = plan_of(dtype, shape, x.strides, out.strides, given, 1, pairs, False, False)
-    _run(plan, x, out, at, turns, None, team)
+    x, out = (0, 0, one.itemsize), (values.strides[0], 0, one.itemsize)
+    given = "int64", m.shape, m.strides, ()
+    plan = plan_of(dtype, shape, x, out, given, 1, pairs, False, False)
+    addresses = one.ctypes.data, values.ctypes.data, m.ctypes.data, turns.address
+    _run(plan, addresses, None, team)
     return _Table(first, length, values.ctypes.data, values)

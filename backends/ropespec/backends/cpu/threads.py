@@ -11,9 +11,6 @@ from ropespec.backends.cpu.machine import Kernel, sharing
 
 __all__ = ["Team", "run"]
 
-SHARE = 2**16
-"""Elements for which it pays to have one more thread."""
-
 STATE = 64
 """Numbers that threads share, with cache lines to spare."""
 
@@ -82,9 +79,9 @@ _forked = False
 
 
 def run(
-    kernel: Kernel, address: int, job: bytes, tokens: int, step: int, elements: int, team: Team
+    kernel: Kernel, address: int, job: bytes, tokens: int, step: int, threads: int, parallel: int
 ) -> None:
-    """Turn all tokens of a job.
+    """Turn all tokens of a job by two threads or more, if that can be.
 
     Parameters
     ----------
@@ -96,17 +93,16 @@ def run(
         How many there are.
     step : int
         How many of them a thread takes at a time.
-    elements : int
-        What they hold together: where it is little, no thread helps.
-    team : Team
-        Who may work on it.
+    threads : int
+        How many may work on it, the caller's included.
+    parallel : int
+        As in `Team`.
     """
-    threads = min(team.size, elements // SHARE, -(-tokens // step))
-    if threads < 2 or (team.parallel and _forked):
+    if parallel and _forked:
         kernel(job, 0, tokens)
-    elif team.parallel:
+    elif parallel:
         with_openmp = sharing()
-        with_openmp.conduct(team.parallel, with_openmp.helper, threads, address, job, tokens, step)
+        with_openmp.conduct(parallel, with_openmp.helper, threads, address, job, tokens, step)
     elif not _made().run(address, job, tokens, step, threads):
         kernel(job, 0, tokens)
 

@@ -1,15 +1,21 @@
 """The sparse form by the kernel for CPUs, which sees arrays by their addresses and strides."""
 
+import ctypes
 import sys
-from typing import Any
 
 import numpy as np
 
-from ropespec.backends.cpu.rotate import Memory, rotate, turns_of
+from ropespec.backends.cpu.plan import Given, plan_of
+from ropespec.backends.cpu.rotate import Turns, rotate, turns_of
 from ropespec.backends.cpu.threads import Team
 from ropespec.backends.numpy.arrays import Array
 
 __all__ = ["rotate_positions", "rotate_tables"]
+
+HEAD = object.__basicsize__
+"""Bytes of an array before the address of its elements, which comes first (`PyArrayObject`)."""
+
+_pointer = ctypes.c_size_t.from_address
 
 
 def rotate_positions(
@@ -18,39 +24,41 @@ def rotate_positions(
     """As in `plain`; `dtype` is the bare name of that of x, in the machine's byte order."""
     if positions.dtype != np.int64:
         positions = positions.astype(np.int64)
-    _rotate(x, out, positions, turns_of(dim, base), interleaved, (dtype, "int64"))
+    given = "int64", positions.shape, positions.strides, ()
+    turns = turns_of(dim, base)
+    _rotate(x, out, dtype, given, _address(positions), turns, turns.pairs, interleaved)
 
 
 def rotate_tables(
     x: Array, out: Array, cos: Array, sin: Array, *, interleaved: bool, dtypes: tuple[str, str]
 ) -> None:
     """As in `plain`; `dtypes` are the bare names of those of x and of the tables."""
-    table = _memory(sin, dtypes[1])
-    _rotate(x, out, cos, table, interleaved, dtypes)
+    *rows, pairs = cos.shape
+    given = dtypes[1], tuple(rows), cos.strides, sin.strides
+    _rotate(x, out, dtypes[0], given, _address(cos), _address(sin), pairs, interleaved)
 
 
 def _rotate(
     x: Array,
     out: Array,
-    angles: Array,
-    other: Any,  # noqa: ANN401  # what `rotate` takes
+    dtype: str,
+    given: Given,
+    angles: int,
+    other: Turns | int,
+    pairs: int,
     interleaved: bool,
-    dtypes: tuple[str, str],
 ) -> None:
-    rotate(
-        _memory(x, dtypes[0]),
-        _memory(out, dtypes[0]),
-        _memory(angles, dtypes[1]),
-        other,
-        interleaved=interleaved,
-        inverse=False,
-        unit=1,
-        team=_team(),
-    )
+    plan = plan_of(dtype, x.shape, x.strides, out.strides, given, 1, pairs, interleaved, False)
+    rotate(plan, _address(x), _address(out), angles, other, _team())
 
 
-def _memory(array: Array, dtype: str) -> Memory:
-    return Memory(array.__array_interface__["data"][0], array.shape, array.strides, dtype)
+def _address(array: Array) -> int:
+    """Return where the first element lies.
+
+    `__array_interface__` tells it as well, and takes as long as all else here together.
+    """
+    address: int = _pointer(id(array) + HEAD).value
+    return address
 
 
 def _team() -> Team:

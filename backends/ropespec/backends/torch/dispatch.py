@@ -1,7 +1,8 @@
 """Who turns a tensor: a kernel, an operator around it, or ordinary operations.
 
 Where nobody looks on, or autograd alone does, a call goes to the kernel for CPUs at once, for an
-operator takes longer than the rotation of one token.
+operator takes longer than the rotation of one token. So a compiler is given few tokens in ordinary
+operations.
 """
 
 from typing import Any
@@ -57,7 +58,7 @@ def turn(
         if not is_recorded(x):
             return _launched(x, given, other, interleaved, inverse, out)
         turned = _recorded(x, given, other, interleaved, inverse)
-    elif _has_operator(x):
+    elif _has_operator(x) and not _fuses(x, given, other):
         return _operated(x, given, other, interleaved, inverse, out)
     else:
         cos, sin = _tables(x, given, other)
@@ -150,6 +151,31 @@ def _has_operator(x: torch.Tensor) -> bool:
         and not _older(x)
         and has_kernel()
     )
+
+
+def _fuses(x: torch.Tensor, given: torch.Tensor, other: Angles) -> bool:
+    """Tell whether a compiler makes of ordinary operations what is sooner done than an operator.
+
+    Sizes that it leaves open are not asked for, and a tail is left to operators, through which it
+    passes bit for bit.
+    """
+    if not (torch.compiler.is_compiling() and x.is_cpu):
+        return False
+    # A compiler has loaded this already; loading it with torch would cost half a second.
+    from torch.fx.experimental.symbolic_shapes import statically_known_true  # noqa: PLC0415  # above
+
+    few = statically_known_true(x.numel() <= _FEW)
+    if isinstance(other, tuple):
+        few = few and statically_known_true(given.numel() * other[0] <= _FEW_ANGLES)
+        return few and statically_known_true(x.shape[-1] == other[0])
+    return few and statically_known_true(x.shape[-1] == 2 * given.shape[-1])
+
+
+_FEW = 2**16
+"""Elements that are sooner turned by a loop of the compiler's than an operator is called."""
+
+_FEW_ANGLES = 2**8
+"""Components whose cos and sin it makes as soon as the operator does."""
 
 
 def _operated(

@@ -3,13 +3,13 @@
 import ctypes
 import functools
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 from ropespec.backends.cpu.machine import is_able
-from ropespec.backends.cpu.rotate import Memory, Turns, rotate, turns_of
+from ropespec.backends.cpu.plan import Given, plan_of
+from ropespec.backends.cpu.rotate import Turns, rotate, turns_of
 from ropespec.backends.cpu.threads import Team
 
 __all__ = ["has_kernel", "rotate_positions", "rotate_straight", "rotate_tables"]
@@ -42,7 +42,8 @@ def rotate_positions(
 ) -> None:
     """Write R_m x to `out`; arguments as in the operator of this name."""
     values = _turns(turns.contiguous().numpy().tobytes())
-    _rotate(x, out, _memory(positions, "int64"), values, interleaved, inverse)
+    given = "int64", positions.shape, positions.stride(), ()
+    _rotate(x, out, given, positions.data_ptr(), values, values.pairs, interleaved, inverse)
 
 
 def rotate_straight(
@@ -56,7 +57,9 @@ def rotate_straight(
     inverse: bool,
 ) -> None:
     """Write R_m x to `out`, with T_i as they are kept on the host."""
-    _rotate(x, out, _memory(positions, "int64"), turns_of(dim, base), interleaved, inverse)
+    given = "int64", positions.shape, positions.stride(), ()
+    turns = turns_of(dim, base)
+    _rotate(x, out, given, positions.data_ptr(), turns, turns.pairs, interleaved, inverse)
 
 
 def rotate_tables(
@@ -72,36 +75,30 @@ def rotate_tables(
     cos, sin = cos.resolve_neg(), sin.resolve_neg()
     if sin.shape != cos.shape:
         cos, sin = torch.broadcast_tensors(cos, sin)  # type: ignore[no-untyped-call]  # torch's
-    name = NAMES[cos.dtype]
-    _rotate(x, out, _memory(cos, name), _memory(sin, name), interleaved, inverse)
+    *rows, pairs = cos.shape
+    given = NAMES[cos.dtype], tuple(rows), cos.stride(), sin.stride()
+    _rotate(x, out, given, cos.data_ptr(), sin.data_ptr(), pairs, interleaved, inverse)
 
 
 def _rotate(
     x: torch.Tensor,
     out: torch.Tensor,
-    angles: Memory,
-    other: Any,  # noqa: ANN401  # what `rotate` takes
+    given: Given,
+    angles: int,
+    other: Turns | int,
+    pairs: int,
     interleaved: bool,
     inverse: bool,
 ) -> None:
-    source, target = x.resolve_neg(), out.resolve_neg()  # themselves, unless they are to be negated
-    name = NAMES[x.dtype]
-    rotate(
-        _memory(source, name),
-        _memory(target, name),
-        angles,
-        other,
-        interleaved=interleaved,
-        inverse=inverse,
-        unit=0,
-        team=_team(torch.get_num_threads()),
-    )
+    source, target = x, out
+    if x.is_neg() or out.is_neg():
+        source, target = x.resolve_neg(), out.resolve_neg()
+    steps = source.stride(), target.stride()
+    plan = plan_of(NAMES[x.dtype], x.shape, *steps, given, 0, pairs, interleaved, inverse)
+    team = _team(torch.get_num_threads())
+    rotate(plan, source.data_ptr(), target.data_ptr(), angles, other, team)
     if target is not out:
         out.copy_(target)
-
-
-def _memory(tensor: torch.Tensor, dtype: str) -> Memory:
-    return Memory(tensor.data_ptr(), tensor.shape, tensor.stride(), dtype)
 
 
 @functools.lru_cache(maxsize=64)

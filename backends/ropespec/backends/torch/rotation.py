@@ -12,7 +12,6 @@ import torch
 from ropespec.backends.derived.out import writes_into_out
 from ropespec.backends.torch.arrays import (
     Positions,
-    arithmetic,
     base_of,
     check_floats,
     on_device,
@@ -79,9 +78,7 @@ def apply_rotary_cos_sin(
         check_floats("sin", sin, ndim=1)
         interleaved = check_flag("interleaved", interleaved)
         check_tables(cos, sin, found)
-        # The kernels for CUDA widen or round what they read; all else is done in this dtype.
-        work = cos.dtype if x.is_cuda and type(x) in KINDS else arithmetic(x.dtype)
-        cos, sin = cos.to(x.device, work), sin.to(x.device, work)
+        cos, sin = cos.to(x.device), sin.to(x.device)
     if out is not None:
         check_output(out, x, *given)
     return turn(x, cos, sin, interleaved=interleaved, out=out)
@@ -142,7 +139,7 @@ def _clearly_fit(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> bool:
         cos.device == device
         and sin.device == device
         and dtype in FLOATS
-        and cos.dtype is arithmetic(dtype)
+        and cos.dtype in FLOATS
         and sin.dtype is cos.dtype
         and len(shape) >= 3
         and len(table) == 2

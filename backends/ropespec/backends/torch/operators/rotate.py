@@ -69,7 +69,7 @@ def rotate_tables(
 
     Parameters
     ----------
-    cos, sin : torch.Tensor of float32 or float64
+    cos, sin : torch.Tensor of one floating-point dtype
         Broadcast to x.shape[:-2] + (r/2,); on the device of `x`.
     x, interleaved, out
         As in `rotate_positions`.
