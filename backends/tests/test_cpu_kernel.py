@@ -194,7 +194,7 @@ def test_turning_back_is_turning_with_the_sine_negated(interleaved, name):
     cos, sin = (t.astype(work) for t in backend.cos_sin(m, 12))
     given = work, (3,), cos.strides, sin.strides
     plan = plan_of(name, x.shape, x.strides, out.strides, given, 1, 6, interleaved, True)
-    rotate.rotate(plan, *(a.ctypes.data for a in (x, out, cos, sin)), threads.Team(1))
+    rotate.rotate(plan, *(a.ctypes.data for a in (x, out, cos, sin)), lambda: threads.Team(1))
     expected = backend.apply_rotary_cos_sin(x, cos, -sin, interleaved=interleaved)
 
     assert np.array_equal(bits(out), bits(expected))

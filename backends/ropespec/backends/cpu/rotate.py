@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,7 +75,9 @@ def turns_of(dim: int, base: float) -> Turns:
     return Turns(turns(dim, base))
 
 
-def rotate(plan: Plan, x: int, out: int, angles: int, other: Turns | int, team: Team) -> None:
+def rotate(
+    plan: Plan, x: int, out: int, angles: int, other: Turns | int, team: Callable[[], Team]
+) -> None:
     """Write R_m x to `out`: the same memory in the same order, or other memory.
 
     Parameters
@@ -85,8 +88,8 @@ def rotate(plan: Plan, x: int, out: int, angles: int, other: Turns | int, team: 
         The addresses of x, of out, and of positions as int64 or of cos.
     other : Turns or int
         T_i for positions, the address of sin for cos.
-    team : Team
-        Who may work on it.
+    team : callable
+        Tells who may work on it, where that takes more than one.
     """
     if not plan.tokens:
         return
@@ -98,21 +101,24 @@ def rotate(plan: Plan, x: int, out: int, angles: int, other: Turns | int, team: 
     _run(plan, (x, out, angles, second), table, team)
 
 
-def _run(plan: Plan, addresses: Addresses, table: _Table | None, team: Team) -> None:
+def _run(plan: Plan, addresses: Addresses, table: _Table | None, team: Callable[[], Team]) -> None:
     """Do all jobs of a plan."""
     kernel, address = kernel_of(plan.dtype)
     kept = (0, 0, 0) if table is None else (table.address, table.first, table.length)
     x, out, a, b = addresses
-    threads = min(plan.threads, team.size)
+    threads, parallel = 1, 0
+    if plan.threads > 1:
+        size, parallel = team()
+        threads = min(plan.threads, size)
     for from_x, from_out, from_a, from_b in plan.offsets:
         numbers = job(plan, x + from_x, out + from_out, a + from_a, b + from_b, *kept)
         if threads < 2:
             kernel(numbers, 0, plan.tokens)
         else:
-            run(kernel, address, numbers, plan.tokens, plan.step, threads, team.parallel)
+            run(kernel, address, numbers, plan.tokens, plan.step, threads, parallel)
 
 
-def _table(plan: Plan, positions: int, turns: Turns, team: Team) -> _Table | None:
+def _table(plan: Plan, positions: int, turns: Turns, team: Callable[[], Team]) -> _Table | None:
     """Return a table for positions that begin and end as these do, if it pays.
 
     A kernel looks whether a position is in it, so it is no matter if others are not.
@@ -129,7 +135,7 @@ def _table(plan: Plan, positions: int, turns: Turns, team: Team) -> _Table | Non
 
 
 def _covering(
-    low: int, high: int, asked: int, turns: Turns, dtype: str, team: Team
+    low: int, high: int, asked: int, turns: Turns, dtype: str, team: Callable[[], Team]
 ) -> _Table | None:
     """Return the smallest aligned table, of a power of two, that has `low` and `high`."""
     width = max((low ^ high).bit_length(), SHORTEST.bit_length() - 1)
@@ -146,7 +152,7 @@ def _covering(
     )
 
 
-def _made(first: int, length: int, turns: Turns, dtype: str, team: Team) -> _Table:
+def _made(first: int, length: int, turns: Turns, dtype: str, team: Callable[[], Team]) -> _Table:
     """Turn (1, 0) to all positions: that gives cos and sin, in the bits that a kernel makes."""
     pairs = turns.pairs
     one = np.repeat(np.array([1, 0], dtype), pairs)

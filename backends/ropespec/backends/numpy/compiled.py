@@ -49,7 +49,7 @@ def _rotate(
     interleaved: bool,
 ) -> None:
     plan = plan_of(dtype, x.shape, x.strides, out.strides, given, 1, pairs, interleaved, False)
-    rotate(plan, _address(x), _address(out), angles, other, _team())
+    rotate(plan, _address(x), _address(out), angles, other, _team)
 
 
 def _address(array: Array) -> int:

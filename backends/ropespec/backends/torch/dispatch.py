@@ -54,7 +54,7 @@ def turn(
     torch.Tensor, shape, dtype and device of `x`
         Differentiable in `x` alone.
     """
-    if _is_eager(x, given, given if type(other) is tuple else other):
+    if _is_eager(*((x, given) if type(other) is tuple else (x, given, other))):
         if not is_recorded(x):
             return _launched(x, given, other, interleaved, inverse, out)
         turned = _recorded(x, given, other, interleaved, inverse)
@@ -66,13 +66,13 @@ def turn(
     return turned if out is None else out.copy_(turned)
 
 
-def _is_eager(x: torch.Tensor, a: torch.Tensor, b: Any) -> bool:  # noqa: ANN401  # a tensor
+def _is_eager(x: torch.Tensor, *others: Any) -> bool:  # noqa: ANN401  # tensors
     """Tell whether at most autograd looks at these tensors on a CPU: no operator is needed."""
     return (
         x.is_cpu
-        and is_plain(x, a, b)
+        and is_plain(x, *others)
         and forward_ad._current_level < 0  # noqa: SLF001  # torch tells it nowhere else
-        and not (_older(x) or _older(a) or _older(b))
+        and not (_older(x) or any(map(_older, others)))
         and has_kernel()
     )
 

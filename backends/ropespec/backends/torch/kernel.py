@@ -95,8 +95,7 @@ def _rotate(
         source, target = x.resolve_neg(), out.resolve_neg()
     steps = source.stride(), target.stride()
     plan = plan_of(NAMES[x.dtype], x.shape, *steps, given, 0, pairs, interleaved, inverse)
-    team = _team(torch.get_num_threads())
-    rotate(plan, source.data_ptr(), target.data_ptr(), angles, other, team)
+    rotate(plan, source.data_ptr(), target.data_ptr(), angles, other, _team)
     if target is not out:
         out.copy_(target)
 
@@ -106,11 +105,11 @@ def _turns(values: bytes) -> Turns:
     return Turns(np.frombuffer(values, dtype=np.int64))
 
 
+def _team() -> Team:
+    return Team(torch.get_num_threads(), _parallel())
+
+
 @functools.cache
-def _team(size: int) -> Team:
-    return Team(size, _parallel())
-
-
 def _parallel() -> int:
     """Return the address of `GOMP_parallel` in the OpenMP of torch; 0 if it is not GNU's."""
     for path in (Path(torch.__file__).parent / "lib").glob("libgomp*.so*"):

@@ -10,6 +10,8 @@ from ropespec.spec.errors import ArgumentValueError
 
 __all__ = ["check_output", "is_recorded"]
 
+_transforms = torch._C._are_functorch_transforms_active  # noqa: SLF001  # torch tells it nowhere else
+
 
 def check_output(out: object, x: torch.Tensor, *others: object) -> None:
     """Require `out` to be `x` itself or a tensor like it that shares no memory.
@@ -34,6 +36,8 @@ def check_output(out: object, x: torch.Tensor, *others: object) -> None:
     ArgumentValueError
         If its shape or device is another, it overlaps, or autograd would lose the rotation.
     """
+    if _clearly_fits(out, x, others):
+        return
     if out is not x:
         _check_like(out, x)
     assert isinstance(out, torch.Tensor)
@@ -72,6 +76,30 @@ def _check_recorded(out: torch.Tensor, x: torch.Tensor) -> None:
     if root.is_leaf and root.requires_grad:
         must = "no leaf that requires a gradient, nor a view of one, while gradients are recorded"
         raise ArgumentValueError("out", must, out)
+
+
+def _clearly_fits(out: object, x: torch.Tensor, others: tuple[object, ...]) -> bool:
+    """Whether the commonest `out` is plainly right: on a CPU, in one piece, apart from all else."""
+    if (
+        type(out) is not torch.Tensor
+        or torch.compiler.is_compiling()
+        or not (out.is_cpu and out.is_contiguous() and x.is_cpu and x.is_contiguous())
+        or out.dtype is not x.dtype
+        or out.shape != x.shape
+        or x.requires_grad
+        or out.requires_grad
+        or _transforms()
+    ):
+        return False
+    start = out.data_ptr()
+    end = start + out.nbytes
+    for other in others if out is x else (*others, x):
+        if type(other) is not torch.Tensor or not other.is_contiguous():
+            return False
+        first = other.data_ptr()
+        if first < end and start < first + other.nbytes:
+            return False
+    return True
 
 
 def _overlaps(out: torch.Tensor, others: tuple[object, ...]) -> bool:

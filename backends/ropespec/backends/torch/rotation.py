@@ -5,7 +5,7 @@ It has derivatives of every order, and `torch.func`, `torch.compile` and
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -84,15 +84,6 @@ def apply_rotary_cos_sin(
     return turn(x, cos, sin, interleaved=interleaved, out=out)
 
 
-class _Call(NamedTuple):
-    """The checked arguments of one rotation."""
-
-    positions: Any  # a tensor or an array
-    interleaved: bool
-    base: float
-    rotary_dim: int
-
-
 def read_call(
     x: torch.Tensor,
     positions: Positions,
@@ -100,16 +91,16 @@ def read_call(
     interleaved: bool,
     base: float,
     rotary_dim: int | None,
-) -> _Call:
-    """Check the arguments of `apply_rotary`."""
+) -> tuple[Any, bool, float, int]:
+    """Check the arguments of `apply_rotary`; positions are a tensor or an array."""
     if rotary_dim is None and type(interleaved) is bool and _clearly_turns(x, positions, base):
-        return _Call(positions, interleaved, base, x.shape[-1])
+        return positions, interleaved, base, x.shape[-1]
     shape = check_floats("x", x, ndim=3).shape
     m = positions_of(positions)
     interleaved, base = check_flag("interleaved", interleaved), base_of(base)
     dim = check_rotary_dim(rotary_dim, shape[-1])
     check_positions_fit(facts(m), shape[:-2])
-    return _Call(m, interleaved, base, dim)
+    return m, interleaved, base, dim
 
 
 def _clearly_turns(x: torch.Tensor, positions: Positions, base: float) -> bool:
