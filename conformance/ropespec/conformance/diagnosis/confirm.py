@@ -89,7 +89,7 @@ def explains(explanation: Explanation, seen: Seen) -> tuple[int, int]:
     except (ValueError, IndexError):
         return 0, seen.y.size
     if explanation.choice.free and np.isnan(made.y).any():
-        return seen.y.size, seen.y.size  # nothing was measured there
+        return 0, 0  # nothing was measured there
     same = agree(seen.y, made)
     return int(same.sum()), same.size
 

@@ -16,6 +16,7 @@ from ropespec.conformance.mistakes.frequency import (
     LADDERS,
     fitted_base,
     fitted_scale,
+    fitted_stretch,
     fitted_width,
     listed,
 )
@@ -114,10 +115,27 @@ def _ladders(
         tried = [snapped(found, digits) for digits in (1e-2, 1e-3, 1e-4, 1e-6)]
         tried += [base for base in _rounded(claimed) if abs(base - found) < 1e-3 * found]
         yield from (fitted_base(base) for base in dict.fromkeys(tried) if base != claimed)
+    yield from _stretched(lines, measured, templates) if straight else ()
     if straight and np.isfinite(widths[0]) and np.allclose(widths, widths[0], rtol=1e-2):
         yield fitted_width(float(np.round(np.median(widths))))
     by_width = {key[0]: speed for key, speed in measured.items()}
     yield listed(by_width, _described(measured, templates), _free_key(measured))
+
+
+def _stretched(
+    lines: "Sequence[_Line]",
+    measured: dict[tuple[int, int], Array],
+    templates: dict[tuple[int, int], Given],
+) -> Iterator[Choice]:
+    """Return the number whose powers the base is multiplied by, if it is the same at all widths."""
+    given, widths = next(iter(templates.values())), np.array([width for width, _ in measured])
+    if len(set(widths)) < 2 or widths.min() < 4:
+        return
+    times = (np.array([line.base for line in lines]) / given.base) ** (1 - 2 / widths)
+    if np.allclose(times, times[0], rtol=3e-3) and abs(times[0] - 1) > 1e-2:
+        key = "another scheme" if given.scaling is not None else "scaling that is not claimed"
+        for digits in (1e-2, 1e-3, 1e-4):
+            yield fitted_stretch(snapped(float(np.median(times)), digits), key)
 
 
 def _rounded(base: float) -> Iterator[float]:

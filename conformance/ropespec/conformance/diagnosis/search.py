@@ -11,6 +11,7 @@ from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.candidates import BASES
 from ropespec.conformance.diagnosis.firsts import firsts as read_off
 from ropespec.conformance.diagnosis.fit_frequencies import fitted_frequencies
+from ropespec.conformance.diagnosis.fit_members import fitted_members
 from ropespec.conformance.diagnosis.fit_numbers import fitted_numbers
 from ropespec.conformance.diagnosis.fit_places import fitted_places, fitted_sums
 from ropespec.conformance.diagnosis.fits import (
@@ -126,6 +127,7 @@ class Search:
         yield from DYNAMIC
         yield from fitted_gains(order, self.right)
         yield from fitted_frequencies(self.asker, order, self.right)
+        yield from fitted_members(self.asker, order, self.right)
         yield from RARE_TURNS
         yield from THREE
         yield from fitted_clip(order)

@@ -16,6 +16,7 @@ __all__ = [
     "MISTAKES",
     "fitted_base",
     "fitted_scale",
+    "fitted_stretch",
     "fitted_width",
     "listed",
 ]
@@ -251,6 +252,16 @@ def fitted_width(width: float, key: str = "F3") -> Choice:
         lambda g: np.asarray(g.base ** (-2 * _i(g) / width)),
         2.0,
     )
+
+
+def fitted_stretch(times: float, key: str) -> Choice:
+    """Return the ladder whose base is multiplied by a power of a number (SCAL-3)."""
+
+    def ladder(g: Given) -> Array:
+        base = g.base * times ** (g.turning / max(g.turning - 2, 1))
+        return np.asarray(base ** (-2 * _i(g) / g.turning))
+
+    return _choice(key, f"the base is multiplied by {times:.6g}^(r/(r-2))", ladder, 2.0)
 
 
 def fitted_scale(factor: float) -> Choice:

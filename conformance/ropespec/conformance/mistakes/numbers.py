@@ -157,6 +157,20 @@ def of_exponents(sections: tuple[int, ...] | None, claimed: Scheme | None) -> It
     if not isinstance(other, Anew):
         what = "one exponent runs through all sections"
     yield Choice(key, "frequency", what, {"frequency": frequency}, 0.5)
+    if isinstance(claimed, Anew) and claimed.scheme is None:
+        yield _of_the_whole_width(sections)
+
+
+def _of_the_whole_width(sections: tuple[int, ...]) -> Choice:
+    """Return frequencies that begin at each section and fall as those of the whole."""
+    index = np.concatenate([np.arange(own) for own in sections])
+
+    def frequency(given: Given) -> Array:
+        fits = given.turning == 2 * len(index)
+        return np.asarray(given.base ** (-index / len(index))) if fits else ladder(given)
+
+    what = "the exponent of each section is divided by the width of all"
+    return Choice("F3", "frequency", what, {"frequency": frequency}, 0.5)
 
 
 def of_blocks(sections: tuple[int, ...] | None) -> Iterator[Choice]:

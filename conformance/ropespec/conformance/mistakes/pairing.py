@@ -8,6 +8,7 @@ from ropespec.conformance.mistakes.chain import Pairs, claimed_pairs, ladder
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.members import Member, Product, made_of, members_claimed
 
 __all__ = ["MISTAKES", "PAIRINGS"]
 
@@ -29,6 +30,8 @@ R6 padded lanes rotate
     The width is rounded up to a power of two and the tail rotates with it; mask the columns.
 R9 wrong end rotates, or tail dropped
     The first rotary_dim components must rotate and the others come back as they are.
+heads in pieces
+    A wide head is cut in pieces that are rotated each by itself; rotate it as a whole.
 mirrored pairs
     A component rotates with the one as far from the other end; see the pairing claimed.
 """)
@@ -114,6 +117,38 @@ def _as_wide(make: Callable[[Given], int]) -> dict[str, object]:
     return {"pairing": pairs, "frequency": theta}
 
 
+def _rotated_half_of_head(g: Given) -> list[Member]:
+    """Make what rotates of halves of the head: rotate_half comes before the cut to rotary_dim."""
+    d, n = g.x.shape[-1], g.turning // 2
+    made = members_claimed(g, claimed_pairs(g))
+    for j in range(g.turning):
+        other, sign = (j + d // 2, -1.0) if j < d // 2 else (j - d // 2, 1.0)
+        made[j] = Product(j, "cos", j % n, 1.0), Product(other, "sin", j % n, sign)
+    return made
+
+
+def _in_pieces(width: int) -> Choice:
+    """Return pairs and frequencies of a rotation of `width` components, begun anew after them."""
+
+    def starts(g: Given) -> range:
+        fits = g.turning > width and g.turning % width == 0
+        return range(0, g.turning, width if fits else g.turning)
+
+    def pairs(g: Given) -> Pairs:
+        each = [_way(g, g.turning // 2 // len(starts(g)), start) for start in starts(g)]
+        return Pairs(*(np.concatenate(members) for members in zip(*each, strict=True)))
+
+    def theta(g: Given) -> Array:
+        count = len(starts(g))
+        own = g.turning // count
+        one = ladder(g) if count == 1 else g.base ** (-np.arange(0, own, 2) / own)
+        return np.tile(one, count)
+
+    what = f"a head of more than {width} components is rotated in pieces of {width}"
+    change = {"pairing": pairs, "frequency": theta}
+    return Choice("heads in pieces", "pairing", what, change, 2.0)
+
+
 def _power_of_two(g: Given) -> int:
     return 1 << max(g.turning - 1, 1).bit_length()
 
@@ -174,6 +209,14 @@ PAIRINGS: tuple[Choice, ...] = (
         {"pairing": _always_interleaved},
     ),
     Choice("R1", "pairing", "the partner is half of head_dim away", {"pairing": _half_of_head}),
+    Choice(
+        "R1",
+        "product",
+        "halves of the head are exchanged before it is cut to rotary_dim",
+        made_of(lambda g: None if g.interleaved else _rotated_half_of_head(g)),
+        2.0,
+    ),
+    *map(_in_pieces, (32, 64, 128)),
     Choice(
         "mirrored pairs",
         "pairing",

@@ -6,10 +6,11 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import Table, cos_sin, ladder
+from ropespec.conformance.mistakes.chain import Place, Table, cos_sin, ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.orders import restarted, spread
 from ropespec.conformance.mistakes.stored import tail_times
 from ropespec.spec.errors import ArgumentError
 from ropespec.spec.scaling import (
@@ -45,6 +46,10 @@ attention factor missing
     The scheme that is claimed has a factor; multiply cos and sin by it.
 attention factor twice
     The factor of the scheme comes in squared; apply it to q and to k once each.
+attention factor on one of the two
+    Cosines carry the factor of the scheme and sines do not, or the other way round; it is on both.
+offset not scaled
+    Of the offset of a call and the steps from there only one is divided; divide their sum.
 """)
 
 _PLAIN = 0.5
@@ -80,6 +85,16 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
         alone = {"frequency": dead["frequency"]}
         what = "the frequencies are not scaled, and only the factor on cos and sin is there"
         yield Choice("dead scaling", "frequency", what, alone, _PLAIN)
+    yield from _of_its_kind(claimed)
+    for other, its_base in _others(claimed, base):
+        if (other, its_base) != (claimed, base):
+            yield from _named("another scheme", other, its_base)
+    if isinstance(claimed, LongRope):
+        yield _of_the_other_list(claimed, base)
+
+
+def _of_its_kind(claimed: Scaling) -> Iterator[Choice]:
+    """Return what can be made of a scheme of this kind alone."""
     if isinstance(claimed, Yarn | Llama3 | NtkByParts):
         what = "the slow pairs are kept and the fast ones divided"
         yield Choice("inverted ramp", "frequency", what, {"frequency": _inverted(claimed.factor)})
@@ -91,11 +106,37 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
         what = f"all frequencies are divided by {claimed.factor:g}^(d/(d-2))"
         divided = {"frequency": _divided(claimed.factor)}
         yield Choice("frequencies divided by the factor of the base", "frequency", what, divided)
-    for other, its_base in _others(claimed, base):
-        if (other, its_base) != (claimed, base):
-            yield from _named("another scheme", other, its_base)
-    if isinstance(claimed, LongRope):
-        yield _of_the_other_list(claimed, base)
+    if isinstance(claimed, Linear):
+        yield from _of_offsets(claimed.factor)
+    if isinstance(claimed, Proportional):
+        what = "the frequencies are those of a rotation of what turns alone"
+        yield Choice("F3", "frequency", what, {"frequency": _of_what_turns})
+
+
+def _of_offsets(factor: float) -> Iterator[Choice]:
+    """Return positions of which a part is divided: where a run begins, or the steps from there."""
+
+    def place(offset: float, step: float) -> Place:
+        def divided(given: Given) -> Array:
+            positions = given.positions.astype(np.float64)
+            steps = restarted(positions)
+            return spread((positions - steps) / offset + steps / step, given)
+
+        return divided
+
+    plain = _under(None)["frequency"]
+    for words, divisors in (
+        ("the steps of a run are divided and where it begins is not", (1.0, factor)),
+        ("where a run begins is divided and its steps are not", (factor, 1.0)),
+    ):
+        change = {"place": place(*divisors), "frequency": plain}
+        yield Choice("offset not scaled", "place and frequency", words, change)
+
+
+def _of_what_turns(g: Given) -> Array:
+    turning = ladder(g) > 0
+    count = max(int(turning.sum()), 1)
+    return np.where(turning, g.base ** (-np.arange(len(turning)) / count), 0.0)
 
 
 def _of_the_other_list(claimed: LongRope, base: float) -> Choice:
@@ -132,6 +173,9 @@ def _gains(claimed: Scaling) -> Iterator[Choice]:
     yield Choice("attention factor missing", "table", missing, {"table": _times(1.0)})
     twice = f"cos and sin carry their factor of {gain:.6g} twice"
     yield Choice("attention factor twice", "table", twice, {"table": _times(gain**2)})
+    for word, sizes in (("cosines", (gain, 1.0)), ("sines", (1.0, gain))):
+        what = f"only {word} carry their factor of {gain:.6g}"
+        yield Choice("attention factor on one of the two", "table", what, {"table": _each(*sizes)})
     yield tail_times(gain)
     if isinstance(claimed, Yarn):
         plain = replace(claimed, attention_factor=None, mscale=None, mscale_all_dim=None)
@@ -142,6 +186,14 @@ def _gains(claimed: Scaling) -> Iterator[Choice]:
 def _times(gain: float) -> Table:
     def table(g: Given, angle: Array) -> tuple[Array, Array]:
         return cos_sin(replace(g, scaling=None), angle, gain)
+
+    return table
+
+
+def _each(cosines: float, sines: float) -> Table:
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        del g
+        return cosines * np.cos(angle), sines * np.sin(angle)
 
     return table
 
@@ -184,9 +236,9 @@ def _blends(claimed: Yarn | Llama3 | NtkByParts) -> Iterator[Choice]:
         ("what is between is kept", lambda s: np.where(s > 0, 1.0, 1 / factor)),
         ("the share is squared", lambda s: (1 - s * s) / factor + s * s),
     ]
-    if isinstance(claimed, Llama3):
-        low, high = claimed.low_freq_factor, claimed.high_freq_factor
-        share = _of_periods(float(low), float(high))
+    if not isinstance(claimed, Yarn):
+        ends = ("alpha", "beta") if isinstance(claimed, NtkByParts) else _SWAPPED[1]
+        share = _of_periods(*(float(getattr(claimed, name)) for name in ends))
         what = "the share grows with the wavelength, and not with the number of turns"
         mixtures.append((what, lambda s: (1 - share(s)) / factor + share(s)))
     for what, blend in mixtures:

@@ -10,7 +10,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.growing import GROWING
 from ropespec.conformance.mistakes.normalised import NORMS, RARE_NORMS
 from ropespec.conformance.mistakes.pairing import PAIRINGS
-from ropespec.conformance.mistakes.product import PRODUCTS
+from ropespec.conformance.mistakes.product import PRODUCTS, QUERIES
 from ropespec.conformance.mistakes.stored import STORES
 from ropespec.conformance.mistakes.table import TABLES
 
@@ -28,7 +28,7 @@ G3 no gradient
 TURNS: tuple[Choice, ...] = (*PRODUCTS, *PAIRINGS, *TABLES, *STORES, *NORMS)
 """Choices at these stages, most of them without a number."""
 
-RARE_TURNS: tuple[Choice, ...] = (*GROWING, *RARE_NORMS)
+RARE_TURNS: tuple[Choice, ...] = (*GROWING, *RARE_NORMS, *QUERIES)
 """Those that are tried alone, and only of a rotation itself."""
 
 

@@ -1,0 +1,109 @@
+"""What each component is made of, where that is no pair: up to two products for each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import Pairs, cos_sin, ladder, own_position
+from ropespec.conformance.mistakes.given import Array, Given
+
+__all__ = ["Member", "Product", "made_of", "members_claimed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A component of x times a cosine, a sine or nothing, and a factor.
+
+    Attributes
+    ----------
+    component : int
+        Of x.
+    kind : str
+        `cos`, `sin` or `one`.
+    pair : int
+        Whose angle it is; 0 where it is of none.
+    factor : float
+        A sign, and what else it carries.
+    """
+
+    component: int
+    kind: str
+    pair: int
+    factor: float
+
+
+Member = tuple[Product, ...]
+"""The products, two at most, whose sum a component of the result is."""
+
+
+def members_claimed(given: Given, pairs: Pairs) -> list[Member]:
+    """Return what each component of a call is to be made of."""
+    made: list[Member] = [(Product(j, "one", 0, 1.0),) for j in range(given.x.shape[-1])]
+    for i, (first, second, to_first, to_second) in enumerate(zip(*pairs, strict=True)):
+        a, b = int(first), int(second)
+        made[to_first] = Product(a, "cos", i, 1.0), Product(b, "sin", i, -1.0)
+        made[to_second] = Product(b, "cos", i, 1.0), Product(a, "sin", i, 1.0)
+    return made
+
+
+def made_of(members: Callable[[Given], list[Member] | None]) -> dict[str, object]:
+    """Return the stages in which components are made so.
+
+    Parameters
+    ----------
+    members : callable
+        Of a call to what each component is made of; None for NaN in all of them.
+    """
+
+    def terms(given: Given) -> tuple[Array, ...]:
+        """Return components, kinds, pairs and factors, (D, 2) each."""
+        none, size = Product(0, "one", 0, np.nan), given.x.shape[-1]
+        rows = members(given) or [(none, none)] * size
+        table = [(*row, *(Product(j, "one", 0, 0.0),) * 2)[:2] for j, row in enumerate(rows)]
+        columns = [
+            [one.component, _KINDS.index(one.kind), one.pair] for row in table for one in row
+        ]
+        factors = np.array([one.factor for row in table for one in row]).reshape(-1, 2)
+        parts = np.array(columns).reshape(-1, 2, 3)
+        return parts[..., 0], parts[..., 1], parts[..., 2], factors
+
+    def pairing(given: Given) -> Pairs:
+        components, *_ = terms(given)
+        to = np.arange(len(components))
+        return Pairs(components[:, 0], components[:, 1], to, to)
+
+    def frequency(given: Given) -> Array:
+        _, kinds, pairs, _ = terms(given)
+        turned = np.where(kinds == _KINDS.index("one"), 0.0, ladder(given)[pairs])
+        return np.asarray(turned.max(axis=-1))
+
+    def table(given: Given, angle: Array) -> tuple[Array, Array]:
+        del angle
+        _, kinds, pairs, factors = terms(given)
+        every = cos_sin(given, own_position(given) * ladder(given))
+        values = (*every, np.ones_like(every[0]))
+        made = [
+            factors[:, k] * np.choose(kinds[:, k], [value[..., pairs[:, k]] for value in values])
+            for k in (0, 1)
+        ]
+        return made[0], made[1]
+
+    def place(given: Given) -> Array:
+        _, _, pairs, _ = terms(given)
+        own = own_position(given)
+        return own if own.shape[-1] == 1 else own[..., pairs[:, 0]]
+
+    def product(a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Array]:
+        return (made := a * c + b * s), made
+
+    return {
+        "pairing": pairing,
+        "place": place,
+        "frequency": frequency,
+        "table": table,
+        "product": product,
+    }
+
+
+_KINDS = ("cos", "sin", "one")
