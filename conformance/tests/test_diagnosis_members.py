@@ -77,6 +77,11 @@ def by_the_period(x, positions):
     return half_kept_within(x, positions, 2048 / 32, 2048 / 1)
 
 
+def exponent_of_its_own(x, positions):
+    d = x.shape[-1]
+    return rope(x, positions, 10000.0 ** (-(np.arange(0, d, 2) + 3) / (d + 6)))
+
+
 def base_without_brackets(x, positions):
     d = x.shape[-1]
     return rope(x, positions, theta(d, 10000.0 * (2 * 4 - 2 - 1) ** (d / (d - 2))))
@@ -147,6 +152,7 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
             "y2 = x1 cos(m theta_1) - x9 sin(m theta_1)",
         ),
         (sines_larger, {"head_dims": [8, 16]}, "operands confused", "1.03 x"),
+        (exponent_of_its_own, {}, "wrong exponent", "base^(-(2i +3)/(r +6))"),
         (by_the_period, {"scaling": PARTS}, "another blend", "wavelength"),
         (
             base_without_brackets,

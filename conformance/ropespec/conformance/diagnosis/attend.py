@@ -14,6 +14,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.results import Diagnosis
 from ropespec.conformance.subject.session import Session
+from ropespec.spec.convention import Convention
 
 __all__ = ["attend"]
 
@@ -88,19 +89,18 @@ def _asked(session: Session, draw: int) -> _Call | None:
     mask[0] = True
     profile = session.profile
     partial = _DIM // 2 if "rotary_dim" in session.offers["attention"].keywords else None
-    how = (profile.layouts[0], float(profile.base), partial)
-    keywords = {
-        "rotary_dim": partial,
+    how = Convention.of(
+        interleaved=profile.layouts[0], base=float(profile.base), rotary_dim=partial
+    )
+    keywords = how.keywords | {
         "query_positions": sent(session, at),
         "key_positions": sent(session, of),
-        "interleaved": how[0],
-        "base": how[1],
         "mask": mask[None, None],
     }
     got = answered(session, "attention", (q, k, v), keywords)
     if len(got) != 2 or got[0].shape != q.shape or got[1].shape != (b, h, s, t):
         return None
-    return _Call(Given(q, at, *how), Given(k, of, *how), v, mask, got[0], got[1])
+    return _Call(Given(q, at, how), Given(k, of, how), v, mask, got[0], got[1])
 
 
 _OPEN = 0.6
@@ -275,7 +275,7 @@ def _scales(call: _Call) -> Iterator[tuple[str, float]]:
 def _values(call: _Call) -> Iterator[_Told]:
     """Find what is summed with the weights that came."""
     v = call.v.astype(np.float64)
-    given = Given(call.v, call.k.positions, call.k.interleaved, call.k.base)
+    given = Given(call.v, call.k.positions, call.k.convention).rotating(None)
 
     def out(values: Array) -> Array:
         return np.asarray(np.einsum("bhst,bthd->bshd", call.weights, values))

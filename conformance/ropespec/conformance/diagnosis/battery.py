@@ -188,13 +188,9 @@ class Maker:
         dim = dim or self.dims[0]
         x = self._x(rng, (b, s, h, dim), values)
         typed = x.astype(numpy_dtype(dtype or self.profile.dtypes[0]))
-        layout = self.profile.layouts[seed % len(self.profile.layouts)]
-        claimed = self.profile
-        return Given(
-            *(typed, positions, layout, float(claimed.base), claimed.rotary_dim),
-            scaling=claimed.scheme,
-            axes=claimed.convention.axes if seed % 2 else (),
-        )
+        layouts, claimed = self.profile.layouts, self.profile.rotation
+        asked = claimed if seed % 2 else claimed.text
+        return Given(typed, positions, asked.stating(interleaved=layouts[seed % len(layouts)]))
 
     def _x(self, rng: np.random.Generator, shape: tuple[int, ...], values: str) -> Array:
         x = rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)
@@ -293,8 +289,8 @@ class Maker:
         for k, shape in enumerate(((2, 5, 2), (1, 1, 1), (1, 7, 3))):
             made = self.given(shape, "scattered", seed + 70 + k)
             if "base" in self.taken:
-                yield replace(made, base=500000.0 if made.base != 500000.0 else 10000.0)
-                yield replace(made, base=1000.0)
+                for base in (500000.0 if made.base != 500000.0 else 10000.0, 1000.0):
+                    yield made.scaled(made.scaling, base)
             if "rotary_dim" in self.taken:
-                yield replace(made, rotary_dim=made.x.shape[-1] // 2)
-                yield replace(made, rotary_dim=max(made.x.shape[-1] // 4, 2))
+                yield made.rotating(made.x.shape[-1] // 2)
+                yield made.rotating(max(made.x.shape[-1] // 4, 2))

@@ -212,14 +212,7 @@ def _given_of(case: dict[str, Any], profile: Profile) -> Given | None:
         return None
     if drawn.convention.axes:  # calls of tokens whose numbers differ are made here anyway
         return None
-    return Given(
-        x,
-        positions,
-        **drawn.keywords,
-        strided=drawn.strided,
-        scaling=drawn.frequencies.scheme,
-        strided_positions=drawn.positions_view,
-    )
+    return Given(x, positions, drawn.convention, drawn.strided, drawn.positions_view)
 
 
 def _gradient(session: Session, maker: Maker, forward: Outcome) -> Iterator[Diagnosis]:

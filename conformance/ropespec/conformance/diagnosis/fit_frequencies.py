@@ -15,6 +15,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import (
     LADDERS,
     fitted_base,
+    fitted_exponent,
     fitted_scale,
     fitted_stretch,
     fitted_width,
@@ -70,7 +71,7 @@ def _measured(asker: Asker, template: Given, chain: Chain, *, late: bool) -> Arr
     order = [np.resize(wanted, seq)] if whole else [np.full(seq, at) for at in wanted]
     for places_ in order:
         positions = np.broadcast_to(places_, template.positions.shape).copy()
-        answer = asker.ask(replace(template, positions=positions, axes=()))
+        answer = asker.ask(replace(template, positions=positions).following(()))
         if answer is None or answer.y is None:
             return None
         factor = multipliers(Seen(answer, chain), chain)
@@ -118,8 +119,34 @@ def _ladders(
     yield from _stretched(lines, measured, templates) if straight else ()
     if straight and np.isfinite(widths[0]) and np.allclose(widths, widths[0], rtol=1e-2):
         yield fitted_width(float(np.round(np.median(widths))))
+    yield from _exponents(measured, templates)
     by_width = {key[0]: speed for key, speed in measured.items()}
     yield listed(by_width, _described(measured, templates), _free_key(measured))
+
+
+def _exponents(
+    measured: dict[tuple[int, int], Array], templates: dict[tuple[int, int], Given]
+) -> Iterator[Choice]:
+    """Return the exponent (2i + a)/(k r + c), if there is one for all widths."""
+    found = list[tuple[int, float, float]]()
+    for key, speed in measured.items():
+        if len(speed) < 3 or (speed <= 0).any():
+            continue
+        i, fall = np.arange(len(speed)), -np.log(speed) / np.log(templates[key].base)
+        step, start = np.polyfit(i, fall, 1)
+        if step <= 0 or not np.allclose(fall, start + step * i, atol=1e-3):
+            return
+        found.append((key[0], 2 / step, 2 * start / step))
+    if not found:
+        return
+    r, widths, firsts = (np.array(column) for column in zip(*found, strict=True))
+    first = float(np.round(np.median(firsts) * 4) / 4)
+    slopes = [1.0] if len(set(r)) < 2 else [np.polyfit(r, widths, 1)[0]]
+    for times in {float(np.round(slope * 4) / 4) for slope in slopes}:
+        more = float(np.round(np.median(widths - times * r)))
+        fits = np.allclose(widths, times * r + more, rtol=1e-2)
+        if fits and np.ptp(firsts) < 0.1 and (first, times, more) != (0.0, 1.0, 0.0):
+            yield fitted_exponent(first, times, more)
 
 
 def _stretched(

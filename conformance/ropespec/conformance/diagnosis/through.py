@@ -1,7 +1,6 @@
 """Functions that rotate what they are given: every choice at one stage is run beside them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.results import Diagnosis
 from ropespec.conformance.subject.session import Session
+from ropespec.spec.convention import Convention
 
 __all__ = ["DRAWS", "THROUGH", "close", "places", "sent", "through"]
 
@@ -76,7 +76,8 @@ def _given(session: Session, name: str, x: Array, positions: Array) -> Given:
     profile = session.profile
     takes = "rotary_dim" in session.offers[name].keywords
     part = _DIM // 2 if takes else min(profile.rotary_dim or _DIM, _DIM)
-    return Given(x.astype(np.float32), positions, profile.layouts[0], float(profile.base), part)
+    asked = Convention.of(interleaved=profile.layouts[0], base=float(profile.base), rotary_dim=part)
+    return Given(x.astype(np.float32), positions, asked)
 
 
 def places(session: Session, rng: np.random.Generator, shape: tuple[int, int]) -> Array:
@@ -120,7 +121,7 @@ def _scored(session: Session, name: str, draw: int) -> _Asked:
 def _of_pairs(session: Session, name: str, positions: Array) -> Given:
     """Rotate the first member of each pair, a head for each."""
     x = np.zeros((1, len(positions), _DIM // 2, _DIM))
-    given = replace(_given(session, name, x, positions[None]), rotary_dim=None)
+    given = _given(session, name, x, positions[None]).rotating(None)
     pairs = np.arange(_DIM // 2)
     given.x[..., pairs, claimed_pairs(given).first] = 1.0
     return given

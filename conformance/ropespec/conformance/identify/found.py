@@ -28,6 +28,7 @@ from ropespec.spec.scaling import LongRope, Scaling, Yarn, check_scaling, has_fr
 
 __all__ = ["Explained", "Found", "confirmed", "forms", "proposals"]
 
+_HALVES = Convention(Pairing.HALF)
 _CLOCKWISE = next(one for one in PRODUCTS if one.key == "S1")
 _MOST = 12  # proposals that are tried
 _GAINED = 1e-4  # by how much more lengths have to change than float32 changes them
@@ -115,14 +116,8 @@ class Found:
     def _call(self, given: Given) -> Given:
         width, by = given.x.shape[-1], self.by
         dim = by.rotary_dim if self.share is None else int(width * self.share)
-        return replace(
-            given,
-            interleaved=by.pairing is Pairing.INTERLEAVED,
-            base=by.frequencies.base,
-            rotary_dim=dim,
-            scaling=by.frequencies.scheme,
-            axes=by.axes if given.axes else (),
-        )
+        asked = by if given.axes else by.text
+        return replace(given, convention=replace(asked, rotary_dim=dim))
 
     def profile(self, claimed: Profile) -> Profile:
         """Return the claims under which it can be tried: sizes that it is known of."""
@@ -162,7 +157,7 @@ def forms(read: Sequence[Channels], claimed: Pairing) -> Iterator[Found]:
 
 def _pairs(chain: Chain, read: Channels) -> bool:
     """Whether a chain pairs the components that were read to turn together."""
-    given = Given(np.zeros((1, 1, 1, read.head_dim)), np.zeros((1, 1), np.int64), False)
+    given = Given(np.zeros((1, 1, 1, read.head_dim)), np.zeros((1, 1), np.int64), _HALVES)
     taken = chain.call(given)
     pairs = chain.pairing(taken) if taken.turning <= read.head_dim else claimed_pairs(given)
     if len(pairs.first) != len(read.inputs):
@@ -261,7 +256,7 @@ def _of_whole(
 
 def _begins(chain: Chain, read: Channels) -> bool:
     """Whether the pairs that were read are the first of those of a chain."""
-    given = Given(np.zeros((1, 1, 1, read.head_dim)), np.zeros((1, 1), np.int64), False)
+    given = Given(np.zeros((1, 1, 1, read.head_dim)), np.zeros((1, 1), np.int64), _HALVES)
     pairs = np.stack(chain.pairing(chain.call(given)))[:, : len(read.inputs)]
     return np.array_equal(pairs, np.concatenate([read.inputs, read.outputs], axis=1).T)
 

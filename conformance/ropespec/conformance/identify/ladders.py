@@ -17,7 +17,7 @@ from ropespec.conformance.identify.probe import Float
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_scale
 from ropespec.conformance.mistakes.given import Given
-from ropespec.spec.convention import Frequencies
+from ropespec.spec.convention import Convention, Frequencies
 from ropespec.spec.errors import ArgumentError
 from ropespec.spec.scaling import (
     Linear,
@@ -209,4 +209,5 @@ def choices(rungs: Sequence[Rung], base: float) -> Iterator[Choice]:
 
 def _call(rung: Rung, base: float) -> Given:
     x = np.zeros((1, 1, 3, rung.head_dim))  # as many heads as it was measured with
-    return Given(x, np.zeros((1, 1), np.int64), False, base, rung.rotary_dim)
+    asked = Convention.of(interleaved=False, base=base, rotary_dim=rung.rotary_dim)
+    return Given(x, np.zeros((1, 1), np.int64), asked)

@@ -102,13 +102,11 @@ class Probe:
         **changes: Any,  # noqa: ANN401  # fields of a call
     ) -> Given:
         """Make a call of x (B, S, H, D) and positions (B, S) as the profile claims it."""
-        claimed = self.profile
+        claimed = self.profile.rotation
         made = Given(
             x.astype(numpy_dtype(dtype or self.dtype)),
             np.asarray(positions, dtype=np.int64),
-            *(claimed.layouts[0], float(claimed.base), claimed.rotary_dim),
-            scaling=claimed.scheme,
-            axes=() if self.only is None else claimed.convention.axes,
+            claimed.text if self.only is None else claimed,
             only=self.only,
         )
         return replace(made, **changes)

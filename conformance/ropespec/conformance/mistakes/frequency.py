@@ -15,6 +15,7 @@ __all__ = [
     "LADDERS",
     "MISTAKES",
     "fitted_base",
+    "fitted_exponent",
     "fitted_scale",
     "fitted_stretch",
     "fitted_width",
@@ -251,6 +252,17 @@ def fitted_width(width: float, key: str = "F3") -> Choice:
         f"the frequencies are base^(-2i/{width:g}) at every width",
         lambda g: np.asarray(g.base ** (-2 * _i(g) / width)),
         2.0,
+    )
+
+
+def fitted_exponent(first: float, times: float, more: float) -> Choice:
+    """Return the ladder whose exponent begins elsewhere, or falls by steps of another width."""
+    index = "2i" + (f" {first:+g}" if first else "")
+    width = ("r" if times == 1 else f"{times:g} r") + (f" {more:+g}" if more else "")
+    return _power(
+        f"base^(-({index})/({width}))",
+        lambda g: (2 * _i(g) + first) / max(times * g.turning + more, 1e-3),
+        cost=2.0,
     )
 
 

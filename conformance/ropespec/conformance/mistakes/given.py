@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.spec.convention import Scheme
+from ropespec.spec.convention import Convention, Frequencies, Pairing, Scheme
 
 __all__ = ["Array", "Given"]
 
@@ -29,18 +29,10 @@ class Given:
         (B, S, H, D), in the dtype of the call.
     positions : ndarray of int64
         (B, S).
-    interleaved : bool
-        The layout asked for.
-    base : float
-        The base asked for.
-    rotary_dim : int or None
-        How many components are to rotate; None for all.
+    convention : Convention
+        What is asked for; it follows several numbers of a token only where these are to differ.
     strided, strided_positions : bool or str
         Whether x or positions are views with gaps.
-    scaling : Scheme or None
-        How frequencies are to be scaled.
-    axes : tuple of int
-        Which of several numbers of a token each pair is to follow; empty where they are equal.
     only : int or None
         Which of these numbers is the position, where the others are 0; None for the usual ones.
     past : tuple of Given
@@ -49,13 +41,9 @@ class Given:
 
     x: Array
     positions: Array
-    interleaved: bool
-    base: float = 10000.0
-    rotary_dim: int | None = None
+    convention: Convention
     strided: bool | str = False
     strided_positions: bool | str = False
-    scaling: Scheme | None = None
-    axes: tuple[int, ...] = ()
     only: int | None = None
     past: "tuple[Given, ...]" = ()
 
@@ -66,9 +54,34 @@ class Given:
         return b, s, h, d
 
     @property
+    def interleaved(self) -> bool:
+        """Whether neighbours are to make a pair."""
+        return self.convention.pairing is Pairing.INTERLEAVED
+
+    @property
+    def base(self) -> float:
+        """That of the frequencies."""
+        return self.convention.frequencies.base
+
+    @property
+    def scaling(self) -> Scheme | None:
+        """How frequencies are to be scaled."""
+        return self.convention.frequencies.scheme
+
+    @property
+    def rotary_dim(self) -> int | None:
+        """How many components are to rotate; None for all."""
+        return self.convention.rotary_dim
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """Which of several numbers of a token pairs are to follow; empty where they are equal."""
+        return self.convention.axes
+
+    @property
     def turning(self) -> int:
         """How many components are to rotate."""
-        return self.x.shape[-1] if self.rotary_dim is None else self.rotary_dim
+        return self.convention.dim(self.x.shape[-1])
 
     @property
     def numbers(self) -> Array:
@@ -88,6 +101,19 @@ class Given:
     def dtype(self) -> str:
         """The dtype of x by name."""
         return _name(self.x.dtype)
+
+    def following(self, axes: tuple[int, ...]) -> "Given":
+        """Return the same call with other numbers followed."""
+        return replace(self, convention=replace(self.convention, axes=axes))
+
+    def rotating(self, rotary_dim: int | None) -> "Given":
+        """Return the same call with another number of components that are to rotate."""
+        return replace(self, convention=replace(self.convention, rotary_dim=rotary_dim))
+
+    def scaled(self, scheme: Scheme | None, base: float | None = None) -> "Given":
+        """Return the same call under other frequencies; the base stays, unless it is given."""
+        frequencies = Frequencies(base or self.base, scheme)
+        return replace(self, convention=replace(self.convention, frequencies=frequencies))
 
     def tokens(self, chosen: Array) -> "Given":
         """Return the same call with the chosen places of the sequence alone."""

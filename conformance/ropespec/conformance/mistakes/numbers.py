@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,7 +128,7 @@ def following(arrangement: Arrangement, base: float | None = None) -> Choice:
 
 def _by(followed: Followed) -> Place:
     def place(given: Given) -> Array:
-        return own_position(replace(given, axes=followed) if given.axes else given)
+        return own_position(given.following(followed) if given.axes else given)
 
     return place
 
@@ -150,7 +149,7 @@ def of_exponents(sections: tuple[int, ...] | None, claimed: Scheme | None) -> It
 
     def frequency(given: Given) -> Array:
         fits = not isinstance(other, Anew) or given.turning == 2 * sum(sections)
-        return ladder(replace(given, scaling=other)) if fits else ladder(given)
+        return ladder(given.scaled(other)) if fits else ladder(given)
 
     key = "exponent begun anew" if isinstance(other, Anew) else "exponent that runs on"
     what = "the frequencies of each section begin at its first pair"
@@ -215,7 +214,7 @@ def of_members(sections: tuple[int, ...] | None) -> Iterator[Choice]:
             return angle, angle
         theta = ladder(given)
         first, second = (
-            own_position(replace(given, axes=part)) for part in (each[:pairs], each[pairs:])
+            own_position(given.following(part)) for part in (each[:pairs], each[pairs:])
         )
         return np.asarray(first * theta), np.asarray(second * theta)
 
@@ -248,10 +247,10 @@ def of_rates(claimed: Scheme | None) -> Iterator[Choice]:
 
 def _by_rates(key: str, what: str, other: Told) -> Choice:
     def place(given: Given) -> Array:
-        return own_position(replace(given, scaling=other))
+        return own_position(given.scaled(other))
 
     def frequency(given: Given) -> Array:
-        return ladder(replace(given, scaling=other))
+        return ladder(given.scaled(other))
 
     return Choice(key, "place and frequency", what, {"place": place, "frequency": frequency}, 0.5)
 
@@ -260,6 +259,6 @@ def under_base(base: float) -> dict[str, Any]:
     """Return the frequencies of another base."""
 
     def frequency(given: Given) -> Array:
-        return ladder(replace(given, base=base))
+        return ladder(given.scaled(given.scaling, base))
 
     return {"frequency": frequency}

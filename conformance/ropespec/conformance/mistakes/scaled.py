@@ -185,7 +185,7 @@ def _gains(claimed: Scaling) -> Iterator[Choice]:
 
 def _times(gain: float) -> Table:
     def table(g: Given, angle: Array) -> tuple[Array, Array]:
-        return cos_sin(replace(g, scaling=None), angle, gain)
+        return cos_sin(g.scaled(None), angle, gain)
 
     return table
 
@@ -206,7 +206,7 @@ def _under(
     def frequency(g: Given) -> Array:
         if scheme is not None and not has_frequencies(scheme, g.turning):
             return np.full(g.turning // 2, np.nan)
-        return ladder(replace(g, scaling=scheme, base=base or g.base))
+        return ladder(g.scaled(scheme, base))
 
     gain = 1.0 if scheme is None or not gained else float(scheme.gain)
     return {"frequency": frequency, "table": _times(gain)}
@@ -214,7 +214,7 @@ def _under(
 
 def _inverted(factor: float, *, ends: bool = True) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
-        plain, scaled = ladder(replace(g, scaling=None)), ladder(g)
+        plain, scaled = ladder(g.scaled(None)), ladder(g)
         is_end = np.isclose(scaled, plain, 1e-12) | np.isclose(scaled, plain / factor, 1e-12)
         inverted = plain + plain / factor - scaled
         return np.asarray(inverted if ends else np.where(is_end, scaled, inverted))
@@ -257,7 +257,7 @@ def _of_periods(low: float, high: float) -> Blend:
 
 def _blended(factor: float, blend: Blend) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
-        plain, scaled = ladder(replace(g, scaling=None)), ladder(g)
+        plain, scaled = ladder(g.scaled(None)), ladder(g)
         share = np.clip((scaled / plain - 1 / factor) / (1 - 1 / factor), 0.0, 1.0)
         ends = np.isclose(share, np.round(share), atol=1e-9)
         return np.asarray(np.where(ends, scaled, plain * blend(np.where(ends, 0.5, share))))
@@ -268,7 +268,7 @@ def _blended(factor: float, blend: Blend) -> Callable[[Given], Array]:
 def _divided(factor: float) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
         stretched = factor ** (g.turning / max(g.turning - 2, 1))
-        return np.asarray(ladder(replace(g, scaling=None)) / stretched)
+        return np.asarray(ladder(g.scaled(None)) / stretched)
 
     return frequency
 

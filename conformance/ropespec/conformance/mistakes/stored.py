@@ -84,7 +84,7 @@ def _tail_reversed(g: Given, x: Array) -> Array:
 
 
 def _heads_as_one(g: Given) -> Given:
-    return replace(g, x=g.x.reshape(*g.x.shape[:2], 1, -1), rotary_dim=None)
+    return replace(g.rotating(None), x=g.x.reshape(*g.x.shape[:2], 1, -1))
 
 
 def _in_front(g: Given, y: Array) -> Array:

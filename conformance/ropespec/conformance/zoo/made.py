@@ -13,6 +13,7 @@ from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.turning import RARE_TURNS, TURNS
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.zoo.entry import wrong
+from ropespec.spec.convention import Convention
 
 __all__: list[str] = []
 
@@ -24,8 +25,10 @@ def _made(choice: Choice, shown: Shown) -> Callable[[Array, Array], Array]:
     claimed = Profile.from_mapping({"interleaved": False} | dict(shown.claims))
 
     def rotation(x: Array, positions: Array) -> Array:
-        layout, base = claimed.layouts[0], float(claimed.base)
-        given = Given(x, positions.astype(np.int64), layout, base, claimed.rotary_dim)
+        asked = Convention.of(
+            interleaved=claimed.layouts[0], base=claimed.base, rotary_dim=claimed.rotary_dim
+        )
+        given = Given(x, positions.astype(np.int64), asked)
         return run(choice.chain(), given).y.astype(x.dtype)
 
     rotation.__name__ = rotation.__qualname__ = shown.name
