@@ -21,6 +21,7 @@ from ropespec.conformance.mistakes.pairing import PAIRINGS
 from ropespec.conformance.mistakes.place import combined
 from ropespec.conformance.mistakes.product import PRODUCTS
 from ropespec.conformance.mistakes.table import gained
+from ropespec.conformance.mistakes.widths import WIDTHS
 from ropespec.conformance.profile import Profile
 from ropespec.spec.axes import Anew, Told
 from ropespec.spec.convention import Convention, Frequencies, Pairing
@@ -146,7 +147,7 @@ def forms(read: Sequence[Channels], claimed: Pairing) -> Iterator[Found]:
     if fixed is not None and len({one.rotary_dim for one in read}) > 1:
         share = Fraction(first.rotary_dim, first.head_dim)
     partial = first.head_dim if fixed is not None else None
-    moved = [one for one in PAIRINGS if set(one.change) == {"pairing"}]
+    moved = [one for one in (*PAIRINGS, *WIDTHS) if set(one.change) == {"pairing"}]
     for choice in (None, *moved):
         for pairing in (claimed, *(one for one in Pairing if one is not claimed)):
             beside = () if choice is None else (choice,)

@@ -1,4 +1,4 @@
-"""What each component is made of, where that is no pair: up to two products for each."""
+"""What each component is made of, where that is no pair of one head: two products at most."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,9 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ropespec.conformance.mistakes.chain import Pairs, cos_sin, ladder, own_position
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["Member", "Product", "made_of", "members_claimed"]
+__all__ = ["MISTAKES", "QUERIES", "Member", "Product", "made_of", "members_claimed"]
+
+MISTAKES = entries("""
+query in the key
+    The key is made of a part of the query; take both products from the key.
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +114,28 @@ def made_of(members: Callable[[Given], list[Member] | None]) -> dict[str, object
 
 
 _KINDS = ("cos", "sin", "one")
+
+
+def _of_query(a: Array) -> Array:
+    """Return the heads with those of the query in place of those of the key: the second half."""
+    half = (a.shape[-2] + 1) // 2
+    return a[..., [*range(half), *range(a.shape[-2] - half)], :]
+
+
+QUERIES: tuple[Choice, ...] = (
+    Choice(
+        "query in the key",
+        "product",
+        "in the second half of the heads the sine multiplies what is in the first",
+        {"product": lambda a, b, c, s: (a * c - _of_query(b) * s, b * c + _of_query(a) * s)},
+        1.5,
+    ),
+    Choice(
+        "query in the key",
+        "product",
+        "in the second half of the heads the cosine multiplies what is in the first",
+        {"product": lambda a, b, c, s: (_of_query(a) * c - b * s, _of_query(b) * c + a * s)},
+        1.5,
+    ),
+)
+"""What is made where a key and a query are rotated in one call."""

@@ -1,16 +1,15 @@
-"""Which components are rotated together and where they are written, and how many are."""
+"""Which components are rotated together, and where they are written."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import Pairs, claimed_pairs, ladder
+from ropespec.conformance.mistakes.chain import Pairs, claimed_pairs
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.members import Member, Product, made_of, members_claimed
 
-__all__ = ["MISTAKES", "PAIRINGS"]
+__all__ = ["MISTAKES", "PAIRINGS", "claimed_layout", "split"]
 
 MISTAKES = entries("""
 L1 wrong pairing
@@ -20,36 +19,26 @@ L3 left de-interleaved
     The rotated pairs are concatenated instead of woven; stack them on a last axis and reshape.
 L6 convention flag ignored
     The flag for the layout has no effect on some call; pass it on to every path.
-R1 head_dim instead of rotary_dim
-    Exponent or pair distance follow head_dim; both must follow rotary_dim.
-R2 rotary_dim ignored
-    The whole head rotates; rotate the first rotary_dim components and pass the rest through.
-R3 partial factor applied twice
-    Only a part of the claimed components rotates; apply the factor once.
-R6 padded lanes rotate
-    The width is rounded up to a power of two and the tail rotates with it; mask the columns.
-R9 wrong end rotates, or tail dropped
-    The first rotary_dim components must rotate and the others come back as they are.
-heads in pieces
-    A wide head is cut in pieces that are rotated each by itself; rotate it as a whole.
 mirrored pairs
     A component rotates with the one as far from the other end; see the pairing claimed.
 """)
 
 
-def _split(first: Array, second: Array) -> Pairs:
+def split(first: Array, second: Array) -> Pairs:
+    """Return pairs that are written where they were read."""
     return Pairs(first, second, first, second)
 
 
 def _interleaved(n: int, start: int = 0) -> Pairs:
-    return _split(start + 2 * np.arange(n), start + 2 * np.arange(n) + 1)
+    return split(start + 2 * np.arange(n), start + 2 * np.arange(n) + 1)
 
 
 def _half(n: int, start: int = 0) -> Pairs:
-    return _split(start + np.arange(n), start + n + np.arange(n))
+    return split(start + np.arange(n), start + n + np.arange(n))
 
 
-def _way(g: Given, n: int, start: int = 0) -> Pairs:
+def claimed_layout(g: Given, n: int, start: int = 0) -> Pairs:
+    """Return n pairs of the layout that is claimed, from a component on."""
     return _interleaved(n, start) if g.interleaved else _half(n, start)
 
 
@@ -66,14 +55,9 @@ def _always_interleaved(g: Given) -> Pairs:
     return _interleaved(g.turning // 2)
 
 
-def _half_of_head(g: Given) -> Pairs:
-    n, half = g.turning // 2, g.x.shape[-1] // 2
-    return _split(np.arange(n), half + np.arange(n))
-
-
 def _mirrored(g: Given) -> Pairs:
     n = g.turning // 2
-    return _split(np.arange(n), 2 * n - 1 - np.arange(n))
+    return split(np.arange(n), 2 * n - 1 - np.arange(n))
 
 
 def _written(
@@ -94,90 +78,6 @@ def _exchanged(g: Given) -> Pairs:
 def _exchanged_in(g: Given) -> Pairs:
     r = claimed_pairs(g)
     return Pairs(r.second, r.first, r.second, r.first)
-
-
-def _last(g: Given) -> Pairs:
-    return _way(g, g.turning // 2, g.x.shape[-1] - g.turning)
-
-
-def _whole(g: Given) -> Pairs:
-    return _way(g, g.x.shape[-1] // 2)
-
-
-def _as_wide(make: Callable[[Given], int]) -> dict[str, object]:
-    """Return the stages for another number of components that rotate."""
-
-    def pairs(g: Given) -> Pairs:
-        return _way(g, min(make(g), g.x.shape[-1]) // 2)
-
-    def theta(g: Given) -> Array:
-        r = min(make(g), g.x.shape[-1])
-        return np.asarray(g.base ** (-np.arange(0, r, 2) / r))
-
-    return {"pairing": pairs, "frequency": theta}
-
-
-def _rotated_half_of_head(g: Given) -> list[Member]:
-    """Make what rotates of halves of the head: rotate_half comes before the cut to rotary_dim."""
-    d, n = g.x.shape[-1], g.turning // 2
-    made = members_claimed(g, claimed_pairs(g))
-    for j in range(g.turning):
-        other, sign = (j + d // 2, -1.0) if j < d // 2 else (j - d // 2, 1.0)
-        made[j] = Product(j, "cos", j % n, 1.0), Product(other, "sin", j % n, sign)
-    return made
-
-
-def _in_pieces(width: int) -> Choice:
-    """Return pairs and frequencies of a rotation of `width` components, begun anew after them."""
-
-    def starts(g: Given) -> range:
-        fits = g.turning > width and g.turning % width == 0
-        return range(0, g.turning, width if fits else g.turning)
-
-    def pairs(g: Given) -> Pairs:
-        each = [_way(g, g.turning // 2 // len(starts(g)), start) for start in starts(g)]
-        return Pairs(*(np.concatenate(members) for members in zip(*each, strict=True)))
-
-    def theta(g: Given) -> Array:
-        count = len(starts(g))
-        own = g.turning // count
-        one = ladder(g) if count == 1 else g.base ** (-np.arange(0, own, 2) / own)
-        return np.tile(one, count)
-
-    what = f"a head of more than {width} components is rotated in pieces of {width}"
-    change = {"pairing": pairs, "frequency": theta}
-    return Choice("heads in pieces", "pairing", what, change, 2.0)
-
-
-def _power_of_two(g: Given) -> int:
-    return 1 << max(g.turning - 1, 1).bit_length()
-
-
-def _padded(g: Given) -> Array:
-    r = min(_power_of_two(g), g.x.shape[-1])
-    return np.asarray(g.base ** (-np.arange(0, r, 2) / g.turning))
-
-
-def _beside(g: Given) -> Pairs:
-    """Return the claimed pairs, and pairs of the same kind among the lanes that pad them."""
-    own, extra = claimed_pairs(g), (min(_power_of_two(g), g.x.shape[-1]) - g.turning) // 2
-    more = _way(g, extra, g.turning)
-    first, second = (
-        np.concatenate(both) for both in ((own.first, more.first), (own.second, more.second))
-    )
-    return Pairs(first, second, first, second)
-
-
-def _lanes(g: Given, y: Array) -> Array:
-    """Rotate a head that is padded with zeros, whose halves are those of the padded width."""
-    wide, (r, d) = _power_of_two(g), (g.turning, g.x.shape[-1])
-    if wide == r or g.interleaved or r != d:
-        return y
-    x = np.pad(g.x.astype(np.float64), [(0, 0)] * 3 + [(0, wide - d)])
-    a, b = np.split(x, 2, axis=-1)
-    angle = g.positions[..., None, None] * g.base ** (-np.arange(0, wide, 2) / r)
-    turned = a * np.cos(angle) - b * np.sin(angle), b * np.cos(angle) + a * np.sin(angle)
-    return np.asarray(np.concatenate(turned, axis=-1)[..., :d])
 
 
 PAIRINGS: tuple[Choice, ...] = (
@@ -208,15 +108,6 @@ PAIRINGS: tuple[Choice, ...] = (
         "the pairs are neighbours whatever is asked for",
         {"pairing": _always_interleaved},
     ),
-    Choice("R1", "pairing", "the partner is half of head_dim away", {"pairing": _half_of_head}),
-    Choice(
-        "R1",
-        "product",
-        "halves of the head are exchanged before it is cut to rotary_dim",
-        made_of(lambda g: None if g.interleaved else _rotated_half_of_head(g)),
-        2.0,
-    ),
-    *map(_in_pieces, (32, 64, 128)),
     Choice(
         "mirrored pairs",
         "pairing",
@@ -256,85 +147,6 @@ PAIRINGS: tuple[Choice, ...] = (
         "pairing",
         "the members change places before and after turning",
         {"pairing": _exchanged_in},
-    ),
-    Choice("R9", "pairing", "the last components rotate", {"pairing": _last}),
-    Choice(
-        "R2",
-        "pairing",
-        "the whole head rotates",
-        _as_wide(lambda g: g.x.shape[-1]),
-        shown=(Shown.by("rotary_dim_ignored", "ROT-14.tail", rotary_dim=8, head_dims=(16, 32)),),
-    ),
-    Choice(
-        "R2",
-        "pairing",
-        "the whole head rotates by frequencies of rotary_dim",
-        {
-            "pairing": _whole,
-            "frequency": lambda g: np.asarray(
-                g.base ** (-2 * np.arange(g.x.shape[-1] // 2) / g.turning)
-            ),
-        },
-    ),
-    Choice(
-        "R3",
-        "pairing",
-        "half of what should rotate does",
-        _as_wide(lambda g: max(g.turning // 4 * 2, 2)),
-        shown=(Shown.by("factor_twice", "FREQ-2.read-off", rotary_dim=8, head_dims=(16, 32)),),
-    ),
-    Choice(
-        "R3",
-        "pairing",
-        "half of what should rotate does, by the frequencies of all",
-        {
-            "pairing": lambda g: _way(g, g.turning // 4),
-            "frequency": lambda g: ladder(g)[: g.turning // 4],
-        },
-    ),
-    Choice(
-        "R3",
-        "pairing",
-        "rotary_dim over head_dim is applied twice",
-        _as_wide(lambda g: max(g.turning * g.turning // g.x.shape[-1] // 2 * 2, 2)),
-    ),
-    Choice(
-        "R6",
-        "pairing",
-        "the width is rounded up to a power of two and rotates",
-        _as_wide(_power_of_two),
-    ),
-    Choice(
-        "R6",
-        "pairing",
-        "lanes up to the next power of two rotate as well, and the partner is as far",
-        {
-            "pairing": lambda g: _way(g, min(_power_of_two(g), g.x.shape[-1]) // 2),
-            "frequency": _padded,
-        },
-    ),
-    Choice(
-        "R6",
-        "pairing",
-        "the components up to the next power of two rotate among themselves as well",
-        {"pairing": _beside, "frequency": _padded},
-    ),
-    Choice(
-        "R6",
-        "store",
-        "halves are those of the next power of two, and what has no partner is multiplied by cos",
-        {"store": _lanes},
-    ),
-    Choice(
-        "R1",
-        "pairing and frequency",
-        "the partner is half of head_dim away and the exponent follows head_dim",
-        {
-            "pairing": _half_of_head,
-            "frequency": lambda g: np.asarray(
-                g.base ** (-np.arange(0, g.turning, 2) / g.x.shape[-1])
-            ),
-        },
     ),
 )
 """What else is rotated together, or written elsewhere."""

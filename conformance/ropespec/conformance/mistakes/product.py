@@ -7,7 +7,7 @@ from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array
 
-__all__ = ["MISTAKES", "PRODUCTS", "QUERIES"]
+__all__ = ["MISTAKES", "PRODUCTS"]
 
 MISTAKES = entries("""
 S1 direction reversed
@@ -40,8 +40,6 @@ squared tables
     Cosines and sines are multiplied twice; multiply once.
 term lost
     One of the two products of a member is missing; keep both.
-query in the key
-    The key is made of a part of the query; take both products from the key.
 x added
     x is added to its rotation; return the rotation alone.
 zeroed
@@ -58,30 +56,6 @@ def _overwrites_first(a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Ar
     v = b * c + a * s
     return a * c - v * s, v
 
-
-def _of_query(a: Array) -> Array:
-    """Return the heads with those of the query in place of those of the key: the second half."""
-    half = (a.shape[-2] + 1) // 2
-    return a[..., [*range(half), *range(a.shape[-2] - half)], :]
-
-
-QUERIES: tuple[Choice, ...] = (
-    Choice(
-        "query in the key",
-        "product",
-        "in the second half of the heads the sine multiplies what is in the first",
-        {"product": lambda a, b, c, s: (a * c - _of_query(b) * s, b * c + _of_query(a) * s)},
-        1.5,
-    ),
-    Choice(
-        "query in the key",
-        "product",
-        "in the second half of the heads the cosine multiplies what is in the first",
-        {"product": lambda a, b, c, s: (_of_query(a) * c - b * s, _of_query(b) * c + a * s)},
-        1.5,
-    ),
-)
-"""What is made where a key and a query are rotated in one call."""
 
 PRODUCTS: tuple[Choice, ...] = (
     Choice(

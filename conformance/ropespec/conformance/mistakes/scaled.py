@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from ropespec.conformance.mistakes.blends import of_blends
 from ropespec.conformance.mistakes.chain import Place, Table, cos_sin, ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
@@ -35,11 +36,6 @@ another scheme
     The frequencies are those of another scheme, or of other numbers; compare each with the claim.
 scaling that is not claimed
     The frequencies are scaled, and no scheme is claimed; claim it, or leave it out.
-inverted ramp
-    The ramp of a blend runs the other way; divide where pairs are slow.
-another blend
-    Between the pairs that are kept and those that are divided the two are mixed otherwise;
-    compare the ramp with the claim, and what it mixes.
 frequencies divided by the factor of the base
     Every frequency is divided by what the base is to be multiplied by; the first one stays 1.
 attention factor missing
@@ -96,12 +92,7 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
 def _of_its_kind(claimed: Scaling) -> Iterator[Choice]:
     """Return what can be made of a scheme of this kind alone."""
     if isinstance(claimed, Yarn | Llama3 | NtkByParts):
-        what = "the slow pairs are kept and the fast ones divided"
-        yield Choice("inverted ramp", "frequency", what, {"frequency": _inverted(claimed.factor)})
-        what = "where the two are blended, either has the other's share"
-        within = {"frequency": _inverted(claimed.factor, ends=False)}
-        yield Choice("inverted ramp", "frequency", what, within)
-        yield from _blends(claimed)
+        yield from of_blends(claimed)
     if isinstance(claimed, DynamicNtk | NtkAware):
         what = f"all frequencies are divided by {claimed.factor:g}^(d/(d-2))"
         divided = {"frequency": _divided(claimed.factor)}
@@ -210,59 +201,6 @@ def _under(
 
     gain = 1.0 if scheme is None or not gained else float(scheme.gain)
     return {"frequency": frequency, "table": _times(gain)}
-
-
-def _inverted(factor: float, *, ends: bool = True) -> Callable[[Given], Array]:
-    def frequency(g: Given) -> Array:
-        plain, scaled = ladder(g.scaled(None)), ladder(g)
-        is_end = np.isclose(scaled, plain, 1e-12) | np.isclose(scaled, plain / factor, 1e-12)
-        inverted = plain + plain / factor - scaled
-        return np.asarray(inverted if ends else np.where(is_end, scaled, inverted))
-
-    return frequency
-
-
-Blend = Callable[[Array], Array]
-"""The part of a frequency that is left, of the share of the ramp at its pair."""
-
-
-def _blends(claimed: Yarn | Llama3 | NtkByParts) -> Iterator[Choice]:
-    """Return other mixtures where a pair is neither kept nor divided."""
-    factor = claimed.factor
-    mixtures: list[tuple[str, Blend]] = [
-        ("periods are blended, and not frequencies", lambda s: 1 / ((1 - s) * factor + s)),
-        ("logarithms are blended, and not frequencies", lambda s: factor ** (s - 1)),
-        ("what is between is divided", lambda s: np.where(s < 1, 1 / factor, 1.0)),
-        ("what is between is kept", lambda s: np.where(s > 0, 1.0, 1 / factor)),
-        ("the share is squared", lambda s: (1 - s * s) / factor + s * s),
-    ]
-    if not isinstance(claimed, Yarn):
-        ends = ("alpha", "beta") if isinstance(claimed, NtkByParts) else _SWAPPED[1]
-        share = _of_periods(*(float(getattr(claimed, name)) for name in ends))
-        what = "the share grows with the wavelength, and not with the number of turns"
-        mixtures.append((what, lambda s: (1 - share(s)) / factor + share(s)))
-    for what, blend in mixtures:
-        yield Choice("another blend", "frequency", what, {"frequency": _blended(factor, blend)})
-
-
-def _of_periods(low: float, high: float) -> Blend:
-    """Return the share that is linear in the period, of the one that is linear in its inverse."""
-
-    def share(s: Array) -> Array:
-        turns = low + s * (high - low)
-        return np.asarray((1 / low - 1 / turns) / (1 / low - 1 / high))
-
-    return share
-
-
-def _blended(factor: float, blend: Blend) -> Callable[[Given], Array]:
-    def frequency(g: Given) -> Array:
-        plain, scaled = ladder(g.scaled(None)), ladder(g)
-        share = np.clip((scaled / plain - 1 / factor) / (1 - 1 / factor), 0.0, 1.0)
-        ends = np.isclose(share, np.round(share), atol=1e-9)
-        return np.asarray(np.where(ends, scaled, plain * blend(np.where(ends, 0.5, share))))
-
-    return frequency
 
 
 def _divided(factor: float) -> Callable[[Given], Array]:

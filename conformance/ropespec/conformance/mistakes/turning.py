@@ -8,11 +8,13 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.growing import GROWING
+from ropespec.conformance.mistakes.members import QUERIES
 from ropespec.conformance.mistakes.normalised import NORMS, RARE_NORMS
 from ropespec.conformance.mistakes.pairing import PAIRINGS
-from ropespec.conformance.mistakes.product import PRODUCTS, QUERIES
+from ropespec.conformance.mistakes.product import PRODUCTS
 from ropespec.conformance.mistakes.stored import STORES
 from ropespec.conformance.mistakes.table import TABLES
+from ropespec.conformance.mistakes.widths import WIDTHS
 
 __all__ = ["BACKWARD", "GRADIENTS", "MISTAKES", "RARE_TURNS", "TURNS"]
 
@@ -25,7 +27,7 @@ G3 no gradient
     No gradient reaches x; register a backward, or do not detach.
 """)
 
-TURNS: tuple[Choice, ...] = (*PRODUCTS, *PAIRINGS, *TABLES, *STORES, *NORMS)
+TURNS: tuple[Choice, ...] = (*PRODUCTS, *PAIRINGS, *WIDTHS, *TABLES, *STORES, *NORMS)
 """Choices at these stages, most of them without a number."""
 
 RARE_TURNS: tuple[Choice, ...] = (*GROWING, *RARE_NORMS, *QUERIES)

@@ -1,0 +1,92 @@
+"""Schemes that keep fast pairs and divide slow ones: what is done between, or at the ends."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ropespec.conformance.mistakes.chain import ladder
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.spec.scaling import Llama3, NtkByParts, Yarn
+
+__all__ = ["MISTAKES", "of_blends"]
+
+MISTAKES = entries("""
+inverted ramp
+    The ramp of a blend runs the other way; divide where pairs are slow.
+another blend
+    Between the pairs that are kept and those that are divided the two are mixed otherwise;
+    compare the ramp with the claim, and what it mixes.
+""")
+
+
+def of_blends(claimed: Yarn | Llama3 | NtkByParts) -> Iterator[Choice]:
+    """Return other mixtures than the one that is claimed, the ends exchanged first.
+
+    Parameters
+    ----------
+    claimed : Yarn, Llama3 or NtkByParts
+        The scheme.
+    """
+    what = "the slow pairs are kept and the fast ones divided"
+    yield Choice("inverted ramp", "frequency", what, {"frequency": _inverted(claimed.factor)})
+    what = "where the two are blended, either has the other's share"
+    within = {"frequency": _inverted(claimed.factor, ends=False)}
+    yield Choice("inverted ramp", "frequency", what, within)
+    yield from _blends(claimed)
+
+
+def _inverted(factor: float, *, ends: bool = True) -> Callable[[Given], Array]:
+    def frequency(g: Given) -> Array:
+        plain, scaled = ladder(g.scaled(None)), ladder(g)
+        is_end = np.isclose(scaled, plain, 1e-12) | np.isclose(scaled, plain / factor, 1e-12)
+        inverted = plain + plain / factor - scaled
+        return np.asarray(inverted if ends else np.where(is_end, scaled, inverted))
+
+    return frequency
+
+
+Blend = Callable[[Array], Array]
+"""The part of a frequency that is left, of the share of the ramp at its pair."""
+
+
+def _blends(claimed: Yarn | Llama3 | NtkByParts) -> Iterator[Choice]:
+    """Return other mixtures where a pair is neither kept nor divided."""
+    factor = claimed.factor
+    mixtures: list[tuple[str, Blend]] = [
+        ("periods are blended, and not frequencies", lambda s: 1 / ((1 - s) * factor + s)),
+        ("logarithms are blended, and not frequencies", lambda s: factor ** (s - 1)),
+        ("what is between is divided", lambda s: np.where(s < 1, 1 / factor, 1.0)),
+        ("what is between is kept", lambda s: np.where(s > 0, 1.0, 1 / factor)),
+        ("the share is squared", lambda s: (1 - s * s) / factor + s * s),
+    ]
+    if not isinstance(claimed, Yarn):
+        if isinstance(claimed, NtkByParts):
+            share = _of_periods(float(claimed.alpha), float(claimed.beta))
+        else:
+            share = _of_periods(float(claimed.low_freq_factor), float(claimed.high_freq_factor))
+        what = "the share grows with the wavelength, and not with the number of turns"
+        mixtures.append((what, lambda s: (1 - share(s)) / factor + share(s)))
+    for what, blend in mixtures:
+        yield Choice("another blend", "frequency", what, {"frequency": _blended(factor, blend)})
+
+
+def _of_periods(low: float, high: float) -> Blend:
+    """Return the share that is linear in the period, of the one that is linear in its inverse."""
+
+    def share(s: Array) -> Array:
+        turns = low + s * (high - low)
+        return np.asarray((1 / low - 1 / turns) / (1 / low - 1 / high))
+
+    return share
+
+
+def _blended(factor: float, blend: Blend) -> Callable[[Given], Array]:
+    def frequency(g: Given) -> Array:
+        plain, scaled = ladder(g.scaled(None)), ladder(g)
+        share = np.clip((scaled / plain - 1 / factor) / (1 - 1 / factor), 0.0, 1.0)
+        ends = np.isclose(share, np.round(share), atol=1e-9)
+        return np.asarray(np.where(ends, scaled, plain * blend(np.where(ends, 0.5, share))))
+
+    return frequency
