@@ -82,6 +82,29 @@ def exponent_of_its_own(x, positions):
     return rope(x, positions, 10000.0 ** (-(np.arange(0, d, 2) + 3) / (d + 6)))
 
 
+def ramp_ends_too_early(x, positions):
+    d = x.shape[-1]
+    ends = [d * np.log(4096 / (2 * np.pi * n)) / (2 * np.log(10000.0)) for n in (32, 1)]
+    low, high = np.floor(ends)
+    share = 1 - np.clip((np.arange(d // 2) - low) / max(high - low, 1e-3), 0.0, 1.0)
+    gain = 1 + 0.1 * np.log(8)
+    return (gain * rope(x, positions, theta(d) * (share + (1 - share) / 8))).astype(x.dtype)
+
+
+def tiled_over_heads(x, positions):
+    b, s, h, d = x.shape
+    place = np.tile(positions.ravel(), h).reshape(b, s, h, 1)
+    return halves(x, place * theta(d))
+
+
+def one_behind_in_a_run(x, positions):
+    place = positions.copy()
+    for row in place:
+        for run in np.split(row, np.flatnonzero(np.diff(row) != 1) + 1):
+            run[:] = run - (run[0] > 0) if len(run) else run
+    return rope(x, place)
+
+
 def base_without_brackets(x, positions):
     d = x.shape[-1]
     return rope(x, positions, theta(d, 10000.0 * (2 * 4 - 2 - 1) ** (d / (d - 2))))
@@ -123,6 +146,7 @@ DYNAMIC = {
 }
 PROPORTIONAL = {"rope_type": "proportional", "partial_rotary_factor": 0.25}
 PARTS = {"rope_type": "ntk-by-parts", "factor": 4.0, "original_max_position_embeddings": 2048}
+YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 4096}
 LINEAR = {"rope_type": "linear", "factor": 4.0}
 FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2**23}
 """Of so long a length that no pair is divided, and only the factor is left."""
@@ -152,6 +176,19 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
             "y2 = x1 cos(m theta_1) - x9 sin(m theta_1)",
         ),
         (sines_larger, {"head_dims": [8, 16]}, "operands confused", "1.03 x"),
+        (
+            ramp_ends_too_early,
+            {"scaling": YARN, "head_dims": [64, 128]},
+            "another blend",
+            "rounded down",
+        ),
+        (tiled_over_heads, {}, "wrong axis", "repeated for each head"),
+        (
+            one_behind_in_a_run,
+            {"negative_positions": False},
+            "counted from the first position",
+            "less 1",
+        ),
         (exponent_of_its_own, {}, "wrong exponent", "base^(-(2i +3)/(r +6))"),
         (by_the_period, {"scaling": PARTS}, "another blend", "wavelength"),
         (

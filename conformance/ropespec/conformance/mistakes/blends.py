@@ -35,6 +35,40 @@ def of_blends(claimed: Yarn | Llama3 | NtkByParts) -> Iterator[Choice]:
     within = {"frequency": _inverted(claimed.factor, ends=False)}
     yield Choice("inverted ramp", "frequency", what, within)
     yield from _blends(claimed)
+    if isinstance(claimed, Yarn):
+        yield from _ends(claimed)
+
+
+def _ends(claimed: Yarn) -> Iterator[Choice]:
+    """Return ramps whose ends are brought to whole indices otherwise."""
+    ways: tuple[tuple[str, _Rounded, _Rounded], ...] = (
+        ("both ends of the ramp are rounded down", np.floor, np.floor),
+        ("both ends of the ramp are rounded up", np.ceil, np.ceil),
+        ("both ends of the ramp are rounded to the nearest", np.round, np.round),
+        ("the ramp is cut at both ends", np.ceil, np.floor),
+    )
+    for what, low, high in ways:
+        change = {"frequency": _between(claimed, low, high)}
+        yield Choice("another blend", "frequency", what, change)
+
+
+_Rounded = Callable[[float], float]
+
+
+def _between(claimed: Yarn, below: _Rounded, above: _Rounded) -> Callable[[Given], Array]:
+    def frequency(g: Given) -> Array:
+        i, r = np.arange(g.turning // 2), g.turning
+        turns = (float(claimed.beta_fast), float(claimed.beta_slow))
+        ends = [
+            r * np.log(claimed.original_length / (2 * np.pi * each)) / (2 * np.log(g.base))
+            for each in turns
+        ]
+        low, high = max(below(ends[0]), 0.0), min(above(ends[1]), r - 1.0)
+        share = 1 - np.clip((i - low) / max(high - low, 1e-3), 0.0, 1.0)
+        plain = ladder(g.scaled(None))
+        return np.asarray(plain * ((1 - share) / claimed.factor + share))
+
+    return frequency
 
 
 def _inverted(factor: float, *, ends: bool = True) -> Callable[[Given], Array]:

@@ -15,6 +15,7 @@ __all__ = [
     "growing",
     "of_head",
     "of_rows",
+    "one_behind",
     "own",
     "places",
     "regrouped",
@@ -24,6 +25,7 @@ __all__ = [
     "row_of_head",
     "rows_first",
     "spread",
+    "tiled",
     "without_gaps",
 ]
 
@@ -95,6 +97,19 @@ def regrouped(g: Given, *, heads_first: bool) -> Array:
     else:
         token = (flat_ % max(tokens, 1)).reshape(tokens, heads)
     return p[:, token][..., None]
+
+
+def tiled(g: Given) -> Array:
+    """Return the positions of all tokens as a whole, repeated along (batch, tokens, heads)."""
+    p = places(g).ravel()
+    shape = (*g.x.shape[:3], 1)
+    return np.resize(p, shape) if p.size else np.zeros(shape)
+
+
+def one_behind(p: Array) -> Array:
+    """Begin each run that does not begin at zero one position earlier."""
+    starts = p - restarted(p)
+    return p - (starts > 0)
 
 
 def restarted(p: Array) -> Array:

@@ -12,6 +12,7 @@ from ropespec.conformance.mistakes.orders import (
     growing,
     of_head,
     of_rows,
+    one_behind,
     own,
     places,
     regrouped,
@@ -21,6 +22,7 @@ from ropespec.conformance.mistakes.orders import (
     row_of_head,
     rows_first,
     spread,
+    tiled,
     without_gaps,
 )
 
@@ -215,6 +217,16 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
     "row by head": ("X1", "the position at its place in the row of the head", row_of_head),
     "row": ("X1", "the index of its row", lambda g: g.index(0)),
     "flat": ("X1", "its place counted through the whole batch", flat),
+    "tiled": (
+        "X1",
+        "that at its place when all positions are repeated for each head, and not each of them",
+        tiled,
+    ),
+    "one behind": (
+        "counted from the first position",
+        "its own, less 1 where its run of positions does not begin at 0",
+        of_rows(one_behind),
+    ),
     "flat, rows first": (
         "X1",
         "its place counted through the batch, rows first",
