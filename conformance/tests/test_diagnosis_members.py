@@ -97,14 +97,6 @@ def tiled_over_heads(x, positions):
     return halves(x, place * theta(d))
 
 
-def one_behind_in_a_run(x, positions):
-    place = positions.copy()
-    for row in place:
-        for run in np.split(row, np.flatnonzero(np.diff(row) != 1) + 1):
-            run[:] = run - (run[0] > 0) if len(run) else run
-    return rope(x, place)
-
-
 def base_without_brackets(x, positions):
     d = x.shape[-1]
     return rope(x, positions, theta(d, 10000.0 * (2 * 4 - 2 - 1) ** (d / (d - 2))))
@@ -183,12 +175,6 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
             "rounded down",
         ),
         (tiled_over_heads, {}, "wrong axis", "repeated for each head"),
-        (
-            one_behind_in_a_run,
-            {"negative_positions": False},
-            "counted from the first position",
-            "less 1",
-        ),
         (exponent_of_its_own, {}, "wrong exponent", "base^(-(2i +3)/(r +6))"),
         (by_the_period, {"scaling": PARTS}, "another blend", "wavelength"),
         (

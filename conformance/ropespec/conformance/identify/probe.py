@@ -109,7 +109,8 @@ class Probe:
             claimed.text if self.only is None else claimed,
             only=self.only,
         )
-        return replace(made, **changes)
+        keywords = {name: changes.pop(name) for name in made.convention.keywords if name in changes}
+        return replace(made, convention=made.convention.stating(**keywords), **changes)
 
     def ask(self, given: Given) -> Answer | None:
         """Make a call, row by row where it takes one vector; None if it is not to be made.

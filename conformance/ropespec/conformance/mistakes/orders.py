@@ -15,7 +15,6 @@ __all__ = [
     "growing",
     "of_head",
     "of_rows",
-    "one_behind",
     "own",
     "places",
     "regrouped",
@@ -104,12 +103,6 @@ def tiled(g: Given) -> Array:
     p = places(g).ravel()
     shape = (*g.x.shape[:3], 1)
     return np.resize(p, shape) if p.size else np.zeros(shape)
-
-
-def one_behind(p: Array) -> Array:
-    """Begin each run that does not begin at zero one position earlier."""
-    starts = p - restarted(p)
-    return p - (starts > 0)
 
 
 def restarted(p: Array) -> Array:

@@ -12,7 +12,6 @@ from ropespec.conformance.mistakes.orders import (
     growing,
     of_head,
     of_rows,
-    one_behind,
     own,
     places,
     regrouped,
@@ -221,11 +220,6 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "X1",
         "that at its place when all positions are repeated for each head, and not each of them",
         tiled,
-    ),
-    "one behind": (
-        "counted from the first position",
-        "its own, less 1 where its run of positions does not begin at 0",
-        of_rows(one_behind),
     ),
     "flat, rows first": (
         "X1",
