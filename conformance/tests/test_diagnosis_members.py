@@ -4,6 +4,13 @@ import numpy as np
 import pytest
 
 from ropespec.conformance.diagnosis import diagnose
+from ropespec.conformance.diagnosis.ask import Answer
+from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.confirm import Explanation, explains
+from ropespec.conformance.diagnosis.seen import Seen
+from ropespec.conformance.diagnosis.where import EVERYWHERE
+from ropespec.conformance.mistakes.chain import RIGHT
+from ropespec.conformance.mistakes.frequency import listed
 from ropespec.conformance.profile import Profile
 
 
@@ -57,6 +64,19 @@ def third_component_is_its_neighbour(x, positions):
     if x.shape[-1] > 4:
         y[..., 2] = y[..., 1]
     return y
+
+
+def seconds_one_further(x, positions):
+    """Component i rotates with the one after its partner, the last with the first of those."""
+    n = x.shape[-1] // 2
+    order = np.concatenate([np.arange(n), n + np.roll(np.arange(n), -1)])
+    y = np.empty_like(x)
+    y[..., order] = rope(x[..., order], positions)
+    return y
+
+
+def rolled(x, positions):
+    return np.roll(rope(x, positions), 3, axis=-1)
 
 
 def sines_larger(x, positions):
@@ -167,6 +187,18 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
             "operands confused",
             "y2 = x1 cos(m theta_1) - x9 sin(m theta_1)",
         ),
+        (
+            seconds_one_further,
+            {"head_dims": [8, 16]},
+            "other pairs",
+            "0 with 9, 1 with 10, 2 with 11",
+        ),
+        (
+            rolled,
+            {"head_dims": [8, 16]},
+            "pairs in another order",
+            "comes back is in the order 13, 14, 15, 0",
+        ),
         (sines_larger, {"head_dims": [8, 16]}, "operands confused", "1.03 x"),
         (
             ramp_ends_too_early,
@@ -207,3 +239,16 @@ def test_what_components_are_made_of_has_a_name(function, claims, name, what, ch
 
     assert found[0].name.endswith(name)
     assert what in found[0].sentence
+
+
+def test_what_was_not_measured_is_no_evidence():
+    """A call of a width that nothing was measured of counts neither way."""
+    maker = Maker(Profile.from_mapping({"interleaved": False, "head_dims": [8, 16]}))
+    explanation = Explanation(listed({8: theta(8)}, "measured", "unknown frequencies"), EVERYWHERE)
+
+    def counted(dim):
+        given = maker.given((1, 2, 1), "scattered", 1, dim=dim)
+        return explains(explanation, Seen(Answer(given, rope(given.x, given.positions)), RIGHT))
+
+    assert counted(8) == (16, 16)
+    assert counted(16) == (0, 0)

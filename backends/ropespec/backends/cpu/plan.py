@@ -128,7 +128,7 @@ def plan_of(
     a, a_pair = (first, 0) if kind == "int64" else (first[:-1], first[-1])
     b, b_pair = ((0,) * len(a), 0) if kind == "int64" else (second[:-1], second[-1])
     a, b = (_broadcast(strides, rows, len(lead) + 1) for strides in (a, b))
-    reach = sum((n - 1) * step for n, step in zip(rows, first, strict=False))
+    reach = sum((n - 1) * stride for n, stride in zip(rows, first, strict=False))
     axes = _merged(lead, [strides[: len(lead)] for strides in (x, out, a, b)])
     batch, *strides = axes.pop() if axes else (1, 0, 0, 0, 0)
     static = STATIC.pack(
@@ -143,9 +143,9 @@ def plan_of(
     )
     row = max(1, heads * dim)
     tokens = batch * length if math.prod(shape) else 0
-    step = max(1, CHUNK // row)
-    threads = min(tokens * row // SHARE, -(-tokens // step))
-    return Plan(dtype, static, tokens, step, threads, offsets, math.prod(rows), reach)
+    chunk = max(1, CHUNK // row)
+    threads = min(tokens * row // SHARE, -(-tokens // chunk))
+    return Plan(dtype, static, tokens, chunk, threads, offsets, math.prod(rows), reach)
 
 
 def _broadcast(strides: Shape, shape: Shape, axes: int) -> Shape:

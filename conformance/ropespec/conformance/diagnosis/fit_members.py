@@ -190,7 +190,7 @@ def _told(members: list[Member], claimed: list[Member]) -> tuple[str, str] | Non
         return "pairs in another order", f"what is rotated is x in the order {_list(sent)}"
     if partners := _partners(members):
         words = ", ".join(f"{j} with {k}" for j, k in list(partners.items())[:4])
-        return "L1", f"components rotate in other pairs: {words}, ..."
+        return "other pairs", f"components rotate in other pairs: {words}, ..."
     wrong = [j for j, row in enumerate(members) if set(row) != set(claimed[j])]
     words = "; ".join(f"y{j} = {_sum(members[j])}" for j in wrong[:2])
     return "operands confused", f"components are made of other products: {words}; ..."

@@ -68,11 +68,12 @@ class Search:
     def levels(self) -> Iterator[list[Choice]]:
         """Return the choices that reproduce every wrong component, the simplest first.
 
-        Single choices, then what the members of a pair are made of: each of them only if nothing
-        before was confirmed.
+        Single choices, then what the members of a pair are made of, then what each component is:
+        each of them only if nothing before was confirmed.
         """
         order = _varied(self.wrong)
-        for tried in (self._single(order), fitted_products(order, self.right)):
+        members = fitted_members(self.asker, order, self.right)
+        for tried in (self._single(order), fitted_products(order, self.right), members):
             yield self._simplest(tried, order)
 
     def doubles(self) -> list[Choice]:
@@ -127,7 +128,6 @@ class Search:
         yield from DYNAMIC
         yield from fitted_gains(order, self.right)
         yield from fitted_frequencies(self.asker, order, self.right)
-        yield from fitted_members(self.asker, order, self.right)
         yield from RARE_TURNS
         yield from THREE
         yield from fitted_clip(order)

@@ -1,7 +1,7 @@
 """Calls for identification: in the subject's own terms, and whatever it does is an answer."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject.session import Session
+from ropespec.spec.convention import Keywords
 
 __all__ = ["Float", "Manner", "Probe", "drawn"]
 
@@ -99,18 +100,18 @@ class Probe:
         positions: NDArray[np.integer],
         *,
         dtype: str | None = None,
-        **changes: Any,  # noqa: ANN401  # fields of a call
+        strided: bool = False,
+        **keywords: Unpack[Keywords],
     ) -> Given:
-        """Make a call of x (B, S, H, D) and positions (B, S) as the profile claims it."""
+        """Make a call of x (B, S, H, D) and positions (B, S) as claimed, but for its keywords."""
         claimed = self.profile.rotation
-        made = Given(
+        return Given(
             x.astype(numpy_dtype(dtype or self.dtype)),
             np.asarray(positions, dtype=np.int64),
-            claimed.text if self.only is None else claimed,
+            (claimed.text if self.only is None else claimed).stating(**keywords),
+            strided,
             only=self.only,
         )
-        keywords = {name: changes.pop(name) for name in made.convention.keywords if name in changes}
-        return replace(made, convention=made.convention.stating(**keywords), **changes)
 
     def ask(self, given: Given) -> Answer | None:
         """Make a call, row by row where it takes one vector; None if it is not to be made.
@@ -143,10 +144,11 @@ class Probe:
         self,
         x: NDArray[Any],
         positions: NDArray[np.integer],
-        **how: Any,  # noqa: ANN401  # as in given
+        *,
+        dtype: str | None = None,
     ) -> Float | None:
         """Return the rotated x in float64; None if no array like x came."""
-        answer = self.ask(self.given(x, positions, **how))
+        answer = self.ask(self.given(x, positions, dtype=dtype))
         return None if answer is None else answer.y
 
     def _rows_at_once(self, positions: NDArray[np.integer]) -> int:

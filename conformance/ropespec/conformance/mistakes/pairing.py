@@ -19,6 +19,8 @@ L3 left de-interleaved
     The rotated pairs are concatenated instead of woven; stack them on a last axis and reshape.
 L6 convention flag ignored
     The flag for the layout has no effect on some call; pass it on to every path.
+other pairs
+    Components rotate with others than in either layout; see the pairing claimed.
 mirrored pairs
     A component rotates with the one as far from the other end; see the pairing claimed.
 """)
