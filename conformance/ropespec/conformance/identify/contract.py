@@ -12,6 +12,7 @@ from ropespec.conformance.identify.facts import Name, Pairing
 from ropespec.conformance.identify.found import Found
 from ropespec.conformance.identify.probe import Float, Probe, drawn
 from ropespec.conformance.mistakes.chain import run
+from ropespec.spec.convention import Keywords
 from ropespec.spec.convention import Pairing as Claimed
 
 __all__ = ["contract"]
@@ -137,7 +138,7 @@ def _empty(probe: Probe, dim: int) -> str | None:
 
 def _ignored(probe: Probe, dim: int) -> tuple[tuple[str, str], ...]:
     """Return the keywords that are taken and change nothing, with the kind of call."""
-    changes: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    changes: dict[str, tuple[Keywords, Keywords]] = {
         "interleaved": ({"interleaved": True}, {"interleaved": False}),
         "base": ({"base": 10000.0}, {"base": 500.0}),
         "rotary_dim": ({"rotary_dim": dim}, {"rotary_dim": max(dim // 2 // 2 * 2, 2)}),

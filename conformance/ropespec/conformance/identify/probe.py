@@ -146,9 +146,10 @@ class Probe:
         positions: NDArray[np.integer],
         *,
         dtype: str | None = None,
+        **keywords: Unpack[Keywords],
     ) -> Float | None:
         """Return the rotated x in float64; None if no array like x came."""
-        answer = self.ask(self.given(x, positions, dtype=dtype))
+        answer = self.ask(self.given(x, positions, dtype=dtype, **keywords))
         return None if answer is None else answer.y
 
     def _rows_at_once(self, positions: NDArray[np.integer]) -> int:
