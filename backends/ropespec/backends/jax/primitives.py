@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -13,6 +12,7 @@ from jax import lax
 from numpy.typing import ArrayLike, NDArray
 
 from ropespec.backends.derived import Derived, Primitives
+from ropespec.backends.glance import is_plain_table, is_plain_turn
 from ropespec.backends.jax.arrays import (
     EXACT,
     Array,
@@ -213,17 +213,26 @@ def _compiled(body: Callable[..., R]) -> Callable[..., R]:
 
 def _clearly_turns(x: object, positions: object, base: object) -> bool:
     """Whether the commonest call is plainly right; when in doubt, the checks take their time."""
-    if not (isinstance(x, jax.Array) and isinstance(positions, jax.Array) and type(base) is float):
-        return False
-    shape = x.shape
     return (
-        x.dtype in FLOATS
+        isinstance(x, jax.Array)
+        and isinstance(positions, jax.Array)
+        and type(base) is float
+        and x.dtype in FLOATS
         and positions.dtype in INTEGERS
-        and len(shape) >= 3
-        and positions.shape == (shape[-3],)
-        and shape[-1] % 2 == 0
-        and shape[-1] > 0
-        and 1.0 < base < math.inf
+        and is_plain_turn(x.shape, positions.shape, base)
+    )
+
+
+def _clearly_fit(x: object, cos: object, sin: object) -> bool:
+    """Whether the commonest tables plainly fit; when in doubt, the checks take their time."""
+    return (
+        isinstance(x, jax.Array)
+        and isinstance(cos, jax.Array)
+        and isinstance(sin, jax.Array)
+        and x.dtype in FLOATS
+        and cos.dtype in FLOATS
+        and sin.dtype == cos.dtype
+        and is_plain_table(x.shape, cos.shape, sin.shape)
     )
 
 
@@ -258,11 +267,12 @@ class Functions(Derived[Array]):
 
     def apply_rotary_cos_sin(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
         of = self._of
-        found = of.check_floats("x", x, ndim=3)
-        of.check_floats("cos", cos, ndim=1)
-        of.check_floats("sin", sin, ndim=1)
-        interleaved = check_flag("interleaved", interleaved)
-        check_tables(cos, sin, found)
+        if not (type(interleaved) is bool and _clearly_fit(x, cos, sin)):
+            found = of.check_floats("x", x, ndim=3)
+            of.check_floats("cos", cos, ndim=1)
+            of.check_floats("sin", sin, ndim=1)
+            interleaved = check_flag("interleaved", interleaved)
+            check_tables(cos, sin, found)
         return rotate(x, (beside(cos, x), beside(sin, x)), interleaved=interleaved)
 
 

@@ -4,12 +4,12 @@ It has derivatives of every order, and `torch.func`, `torch.compile` and
 `torch.export` take it as one piece: an operator where there is a kernel, else ordinary operations.
 """
 
-import math
 from typing import Any
 
 import torch
 
 from ropespec.backends.derived.out import writes_into_out
+from ropespec.backends.glance import is_plain_table, is_plain_turn
 from ropespec.backends.torch.arrays import (
     Positions,
     base_of,
@@ -107,16 +107,10 @@ def _clearly_turns(x: torch.Tensor, positions: Positions, base: float) -> bool:
     """Whether the commonest call is plainly right; when in doubt, the checks take their time."""
     if type(x) not in KINDS or type(positions) is not torch.Tensor or type(base) is not float:
         return False
-    shape, tokens = x.shape, positions.shape
     return (
         x.dtype in FLOATS
-        and len(shape) >= 3
         and positions.dtype is torch.int64
-        and len(tokens) == 1
-        and tokens[0] == shape[-3]
-        and shape[-1] % 2 == 0
-        and shape[-1] > 0
-        and 1.0 < base < math.inf
+        and is_plain_turn(x.shape, positions.shape, base)
         and not torch.compiler.is_compiling()
     )
 
@@ -125,16 +119,12 @@ def _clearly_fit(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> bool:
     """Whether the commonest tables plainly fit; when in doubt, the checks take their time."""
     if not (type(x) in KINDS and type(cos) is torch.Tensor and type(sin) is torch.Tensor):
         return False
-    shape, table, dtype, device = x.shape, cos.shape, x.dtype, x.device
+    device = x.device
     return (
         cos.device == device
         and sin.device == device
-        and dtype in FLOATS
+        and x.dtype in FLOATS
         and cos.dtype in FLOATS
         and sin.dtype is cos.dtype
-        and len(shape) >= 3
-        and len(table) == 2
-        and sin.shape == table
-        and table[0] == shape[-3]
-        and 0 < table[1] <= shape[-1] // 2
+        and is_plain_table(x.shape, cos.shape, sin.shape)
     )
