@@ -276,6 +276,7 @@ def run(code, **environment):
 @pytest.mark.parametrize("framework", ["numpy", "torch"])
 def test_threads_do_not_share_what_they_work_with(framework):
     """Where all threads take memory from one heap, as in a process of many, none has another's."""
+    pytest.importorskip(framework)
     rows, few, many = {
         "numpy": (
             (
@@ -310,6 +311,7 @@ print(sum(not np.array_equal(rotate(), expected) for _ in range(100)))
 @pytest.mark.parametrize("framework", ["numpy", "torch"])
 def test_a_forked_process_rotates(framework):
     """The threads of the parent are gone, and nobody waits for them."""
+    pytest.importorskip(framework)
     make = {
         "numpy": "import numpy as f\nx = f.ones((2048, 8, 128), 'float32')",
         "torch": "import torch as f\nx = f.ones(2048, 8, 128)",

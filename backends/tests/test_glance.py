@@ -30,6 +30,7 @@ def allows(check):
 
 @pytest.mark.parametrize("positions", [(), (0,), (1,), (3,), (2, 3)])
 def test_no_turn_is_seen_at_a_glance_that_is_not_allowed(positions):
+    """Positions of one axis, and only those that the checks allow."""
     seen = 0
     for x, base in product(XS, BASES):
 
@@ -45,6 +46,7 @@ def test_no_turn_is_seen_at_a_glance_that_is_not_allowed(positions):
 
 
 def test_no_table_is_seen_at_a_glance_that_is_not_allowed():
+    """Tables of two axes, and only those that the checks allow."""
     seen = 0
     for x, cos, same in product(XS, TABLES, (True, False)):
         sin = cos if same else (*cos[:-1], 1)

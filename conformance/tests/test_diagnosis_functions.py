@@ -18,7 +18,9 @@ def named(checks):
     def find(**given):
         return [
             (one.id, one.name, one.where)
-            for one in functions(in_process(given, WOVEN), frozenset({"ATT-3.weights"}))
+            for one in functions(
+                in_process(given, WOVEN), frozenset({"ATT-1.value", "ATT-3.weights"})
+            )
         ]
 
     return find
@@ -164,6 +166,21 @@ def attention_with(change):
 def test_attention_is_told_side_by_side(change, told, named):
     """The rotation of each side, the scale and the values are found apart."""
     assert told in named(attention=attention_with(change))
+
+
+def by_the_other_side(given, side, other):
+    """Rotate one side by the positions of the other where both have as many tokens."""
+    alike = np.shape(given[f"{side}_positions"]) == np.shape(given[f"{other}_positions"])
+    return {f"{side}_positions": given[f"{other}_positions"]} if alike else {}
+
+
+@pytest.mark.parametrize(("side", "other"), [("key", "query"), ("query", "key")])
+def test_attention_is_asked_for_as_many_keys_as_queries(side, other, named):
+    """Where it is right for more keys than queries, that is where it goes wrong."""
+    plural = {"key": "keys", "query": "queries"}[side]
+    told = "", "positions of the other side", f"{plural} of as many queries as keys"
+
+    assert named(attention=attention_with(lambda g: by_the_other_side(g, side, other))) == [told]
 
 
 def test_attention_that_is_right_has_no_name(named):

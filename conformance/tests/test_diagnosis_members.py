@@ -75,6 +75,24 @@ def seconds_one_further(x, positions):
     return y
 
 
+def padded_halves(x, positions, *, masked=False):
+    """Lanes up to a power of two, of which those beyond the head are 0."""
+    d = x.shape[-1]
+    lanes = np.arange((1 << (d - 1).bit_length()) // 2)
+    padded = np.zeros((*x.shape[:-1], 2 * len(lanes)))
+    padded[..., :d] = x
+    a, b = np.split(padded, 2, axis=-1)
+    angle = positions[..., None, None] * 10000.0 ** (-2 * lanes / d)
+    if masked:
+        angle = np.where(lanes < d // 2, angle, 0.0)
+    c, s = np.cos(angle), np.sin(angle)
+    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)[..., :d].astype(x.dtype)
+
+
+def padded_halves_masked(x, positions):
+    return padded_halves(x, positions, masked=True)
+
+
 def rolled(x, positions):
     return np.roll(rope(x, positions), 3, axis=-1)
 
@@ -198,6 +216,18 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
             {"head_dims": [8, 16]},
             "pairs in another order",
             "comes back is in the order 13, 14, 15, 0",
+        ),
+        (
+            padded_halves,
+            {"head_dims": [16, 24, 40]},
+            "halves of a padded head",
+            "what has no partner is multiplied by cos",
+        ),
+        (
+            padded_halves_masked,
+            {"head_dims": [16, 24, 40]},
+            "halves of a padded head",
+            "and 0 beyond the head",
         ),
         (sines_larger, {"head_dims": [8, 16]}, "operands confused", "1.03 x"),
         (

@@ -163,6 +163,11 @@ def test_a_sum_of_sources_is_fitted(examined):
         ("TurnedAgain", "P9"),
         ("BaseGrows", "K2"),
         ("cached_by_length", "C1"),
+        ("OneEntryByShape", "C1"),
+        ("WornByUse", "changed by earlier calls"),
+        ("LongestSoFar", "K2"),
+        ("written_to_a_copy", "memory never written"),
+        ("tail_of_empty", "memory never written"),
         ("BackwardTurnsForward", "G1"),
         ("OneBuffer", "result overwritten by the next"),
         ("overwrites_x", "M1"),
@@ -176,6 +181,33 @@ def test_memory_gradient_and_conduct_are_told(name, told):
     found = in_a_worker(words)
 
     assert (found[0].id or found[0].name) == told
+
+
+def test_the_last_positions_of_a_compiled_framework_are_asked(tmp_path):
+    """A table that is a row too short is seen where the sequence ends with the last position."""
+    (tmp_path / "short.py").write_text(SHORT, encoding="utf-8")
+    claims = {"interleaved": False, "array": "jax", "head_dims": [8], "max_position": 4095}
+    profile = Profile.from_mapping({**claims, "negative_positions": False})
+    failed = CheckResult("DEC-2.cosines", "DEC-2", "", "", Status.FAIL)
+    with Session(load(f"{tmp_path}/short.py:rope"), profile, timeout=60.0) as session:
+        found = diagnose(session, [failed])
+
+    assert (found[0].id, found[0].name) == ("C5", "beyond the table")
+
+
+SHORT = """
+import jax.numpy as jnp
+import numpy as np
+
+ANGLE = np.outer(np.arange(4095), 10000.0 ** (-np.arange(0, 8, 2) / 8))
+COS, SIN = (jnp.asarray(f(ANGLE), jnp.float32) for f in (np.cos, np.sin))
+
+
+def rope(x, positions):
+    c, s = (jnp.take(t, positions, axis=0, mode="clip")[..., None, :] for t in (COS, SIN))
+    a, b = jnp.split(x.astype(jnp.float32), 2, axis=-1)
+    return jnp.concatenate([a * c - b * s, b * c + a * s], axis=-1).astype(x.dtype)
+"""
 
 
 def test_every_alternative_makes_something_of_a_call_and_has_an_entry():

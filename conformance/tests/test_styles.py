@@ -21,6 +21,7 @@ pytest.importorskip("torch")
 SUBJECTS = Path(__file__).parent / "subjects"
 STYLED, LLAMA = f"{SUBJECTS}/styled.py", f"{SUBJECTS}/fake_llama.py"
 HALF, PAIRS = {"layouts": [False]}, {"layouts": [True]}
+NEAR = {"max_position": 32767, "negative_positions": False}
 NUMBERS = ("ROT-6.value", "ROT-7.value", "ROT-9.rows", "ROT-17.unwritten", "ROT-19.tokens")
 
 # What is bound, what has to be claimed, by which style, and what follows from it.
@@ -32,6 +33,7 @@ RIGHT = [
     (f"{STYLED}:gptj", PAIRS, "flash-attn", {}),
     (f"{STYLED}:InPlace", {}, "vllm", {"gradients": False, "max_position": 32767}),
     (f"{STYLED}:InputPos", {}, "torchtune", {"layouts": [True], "negative_positions": False}),
+    (f"{STYLED}:instance", {"style": "torchtune", "head_dims": [8], **NEAR}, "torchtune", PAIRS),
     (f"{STYLED}:Grows", {}, "torchtune", {}),
     (f"{STYLED}:Clamps", {}, "torchtune", {}),
     (f"{STYLED}:Cached", HALF, "offset", {"negative_positions": False, "empty": False}),
@@ -175,6 +177,7 @@ UNBOUND = [
     ("weighted", "", "cannot be called as f(x, positions); its parameters are tensor, amount"),
     ("flash", "hf", "style hf does not fit: no parameter takes k (k or xk or key)"),
     ("apply_rotary_pos_emb", "meta", "its parameters are q, k, cos, sin, unsqueeze_dim"),
+    ("turned_by", "torchtune", "it binds classes and their instances; leave --style out for f("),
     ("weighted", "offset", "style offset does not fit: no parameter takes offset"),
 ]
 

@@ -5,11 +5,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from ropespec.conformance.profile import Profile
 from ropespec.conformance.subject import arrays, worker
 from ropespec.conformance.subject.arrays import Returned
 from ropespec.conformance.subject.errors import TargetUnusable
 from ropespec.conformance.subject.frameworks import framework_named, framework_of
 from ropespec.conformance.subject.requests import Question
+from ropespec.conformance.subject.session import Session
 from ropespec.spec.errors import dtype_name
 
 SUBJECTS = Path(__file__).parent / "subjects"
@@ -315,3 +317,26 @@ def test_several_results_share_the_room(monkeypatch):
 
     assert [row["is_array"] for row in answer["results"]] == [True, True, False, True]
     assert [one.size for one in sent] == [6, 6, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 3, 2, 4), (2, 40, 8, 16)])
+@pytest.mark.parametrize("array", ["numpy", "torch"])
+def test_memory_that_is_never_written_shows(array, dtype, shape, tmp_path):
+    """It holds a pattern, which no arithmetic makes; what is written, NaN too, is no such."""
+    (tmp_path / "found.py").write_text(
+        f"import {array} as f\n"
+        "def empty(x, positions):\n    return f.empty_like(x)\n"
+        "def nan(x, positions):\n    return x * float('nan')\n"
+        "def rest(x, positions):\n    y = f.empty_like(x)\n    y[..., 2:] = x[..., 2:]\n"
+        "    return y\n",
+        encoding="utf-8",
+    )
+    profile = Profile.from_mapping({"interleaved": True, "array": array, "dtypes": [dtype]})
+    x = values(dtype, shape)
+    shown = {}
+    for name in ("empty", "nan", "rest"):
+        with Session(f"{tmp_path}/found.py:{name}", profile) as session:
+            shown[name] = session.rotate(x, np.zeros(shape[:2], np.int64)).reply.unwritten
+
+    assert shown == {"empty": True, "nan": False, "rest": True}

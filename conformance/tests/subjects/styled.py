@@ -135,6 +135,14 @@ class InputPosOff(InputPos):
         return super().forward(x, input_pos=(input_pos + 1).clamp(max=32767))
 
 
+instance = InputPos(8, 32768)
+
+
+def turned_by(x, positions):
+    """Be no class."""
+    return instance(x, input_pos=positions)
+
+
 class Grows(InputPos):
     """Makes its table longer where that is needed."""
 

@@ -136,7 +136,8 @@ _RIVALS = {
     "ropespec torch": _PEERS,
     "ropespec torch compiled": _PEERS | _COMPILED,
     "ropespec jax": _PEERS & _IN_JAX | {"naive jax"},
-    "ropespec jax eager": frozenset({"naive jax"}),
+    "ropespec jax eager": frozenset({"naive jax positions"}),
+    "ropespec jax tables eager": frozenset({"naive jax"}),
     "ropespec cupy": _PEERS,
 }
 """Whom each is held against; what is compiled only by who is compiled himself."""

@@ -39,6 +39,8 @@ class Answer:
         Arguments that were written to.
     aliased, reused : bool
         Whether the result shares memory with an argument, or with a result of an earlier call.
+    unwritten : bool
+        Whether the result holds memory that was never written to.
     """
 
     given: Given
@@ -48,6 +50,7 @@ class Answer:
     written: tuple[str, ...] = ()
     aliased: bool = False
     reused: bool = False
+    unwritten: bool = False
 
 
 @dataclass(slots=True)
@@ -125,4 +128,5 @@ def _answer(given: Given, asked: Asked) -> Answer:
         written=tuple(name for name, is_written in changed if is_written),
         aliased=any(reply.aliases),
         reused=any(reply.reused),
+        unwritten=reply.unwritten,
     )

@@ -1,7 +1,7 @@
 """Attention as a product: rotation of q and of k, scale, mask, sums, heads, values."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -10,6 +10,7 @@ from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
 from ropespec.conformance.diagnosis.others import answered
 from ropespec.conformance.diagnosis.through import DRAWS, close, places, sent
 from ropespec.conformance.diagnosis.told import reproduced
+from ropespec.conformance.mistakes.chain import RIGHT, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.results import Diagnosis
@@ -44,10 +45,35 @@ class _Call:
     output: Array
     weights: Array
 
+    @property
+    def sides(self) -> tuple[dict[Choice, Array], dict[Choice, Array]]:
+        """What each choice makes of the queries, and what of the keys."""
+        queries, keys = dict(made(self.q)), dict(made(self.k))
+        if self.q.positions.shape == self.k.positions.shape:
+            queries[_OF_OTHERS] = run(RIGHT, replace(self.q, positions=self.k.positions)).y
+            keys[_OF_OTHERS] = run(RIGHT, replace(self.k, positions=self.q.positions)).y
+        return queries, keys
+
+
+_OF_OTHERS = Choice(
+    "positions of the other side",
+    "place",
+    "the position is that of the other side, in the same place",
+    {},
+    1.5,
+)
+
 
 def attend(session: Session) -> list[Diagnosis]:
-    """Name what attention does otherwise at each stage, if it does so in every fresh call."""
-    calls = [call for draw in range(DRAWS) if (call := _asked(session, draw)) is not None]
+    """Name what attention does otherwise at each stage, if it does so in every fresh call.
+
+    It is asked with more keys than queries, and where nothing is found with as many.
+    """
+    return _reproduced(session, alike=False) or _reproduced(session, alike=True)
+
+
+def _reproduced(session: Session, *, alike: bool) -> list[Diagnosis]:
+    calls = [call for n in range(DRAWS) if (call := _asked(session, n, alike=alike)) is not None]
     if len(calls) < DRAWS:
         return []
     pairs: Pairs | None = None
@@ -58,7 +84,11 @@ def attend(session: Session) -> list[Diagnosis]:
         return []
     count = sum(call.weights.size + call.output.size for call in calls)
     evidence = f"reproduces {count} of {count} weights and outputs in {DRAWS} fresh calls"
-    return [reproduced(one.key, one.said, one.stage, evidence, one.equals) for one in told[0]]
+    where = " of as many queries as keys" if alike else ""
+    return [
+        reproduced(one.key, one.said, f"{one.stage}{where}", evidence, one.equals)
+        for one in told[0]
+    ]
 
 
 Pairs = list[tuple[Choice, Choice]]
@@ -78,9 +108,10 @@ class _Told:
 _LOST = _Told("unexplained", "", "")
 
 
-def _asked(session: Session, draw: int) -> _Call | None:
+def _asked(session: Session, draw: int, *, alike: bool) -> _Call | None:
     rng = np.random.default_rng([109, draw])
-    b, s, t, h = 2, 5, 6 + draw, 2 + draw % 2
+    b, t, h = 2, 6 + draw, 2 + draw % 2
+    s = t if alike else 5
     shapes = ((b, s, h, _DIM), (b, t, h, _DIM), (b, t, h, _DIM))
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
     at, of = places(session, rng, (b, s)), places(session, rng, (b, t))
@@ -186,7 +217,7 @@ def _fitting(call: _Call, pairs: Pairs | None) -> Pairs:
     known = any((_open(call) == kept).all() for _, kept in _masks(call.mask))
     if not known or not np.isfinite(call.weights).all():
         return []
-    queries, keys = dict(made(call.q)), dict(made(call.k))
+    queries, keys = call.sides
     right = (AS_CLAIMED, AS_CLAIMED)
     tiers: list[Pairs] = (
         [pairs]
@@ -255,7 +286,7 @@ def _named(first: Choice, second: Choice) -> tuple[str, str, str]:
 
 
 def _scaled(call: _Call, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
-    queries, keys = dict(made(call.q)), dict(made(call.k))
+    queries, keys = call.sides
     scale = _scale(*_both(call, queries[pair[0]], keys[pair[1]]))
     for key, wanted in _scales(call):
         if abs(scale - wanted) <= _NEAR * wanted:

@@ -254,6 +254,8 @@ class Maker:
         for k, shape in enumerate(COMPILED):
             for j, pattern in enumerate(PATTERNS):
                 yield self.given(shape, pattern, 10 * k + j)
+            last = self.profile.max_position - shape[1] + 1 + np.arange(shape[1])
+            yield self.given(shape, np.broadcast_to(last, shape[:2]), 10 * k)
         for dim in self.dims[1:3]:
             for pattern in ("scattered", "far"):
                 yield self.given((2, 5, 3), pattern, 40 + dim, dim=dim)

@@ -54,6 +54,12 @@ def conduct(asker: Asker, answers: Sequence[Answer]) -> Iterator[Diagnosis]:
         "An argument is written to: positions",
         lambda one: "positions" in one.written,
     )
+    yield from _of(
+        answers,
+        "memory never written",
+        "Components of the result hold what lay there before",
+        lambda one: one.unwritten,
+    )
     if not asker.backward:
         yield from _of(
             answers,

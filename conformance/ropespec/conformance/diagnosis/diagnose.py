@@ -18,7 +18,7 @@ from ropespec.conformance.diagnosis.repeated import repeated
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.told import fact, of_confirmed, unknown
-from ropespec.conformance.diagnosis.unexplained import share, unexplained, where
+from ropespec.conformance.diagnosis.unexplained import changed_by_others, share, unexplained, where
 from ropespec.conformance.mistakes.chain import RIGHT, Chain
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Given
@@ -77,7 +77,8 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
     maker = Maker(session.profile, session.offers["apply_rotary"].keywords)
     outcome, right = _examined(asker, maker, RIGHT, _failing(results, maker.profile))
     manners = list(conduct(asker, outcome.answers))
-    told = [] if _on_itself(outcome, manners) else list(_of(asker, outcome, right))
+    aside = _on_itself(outcome, manners) or _unwritten(outcome)
+    told = [] if aside else list(_of(asker, outcome, right))
     told += manners
     lost = any(one.fault in ("crash", "timeout", "raises") for one in outcome.answers)
     if not lost:
@@ -95,6 +96,11 @@ def _on_itself(outcome: Outcome, manners: Sequence[Diagnosis]) -> bool:
     """Whether all that is wrong is what x comes to that is written to and lies on itself."""
     still = [one for one in outcome.wrong if str(one.given.strided).startswith("still")]
     return len(still) == len(outcome.wrong) > 0 and any(one.id == "M1" for one in manners)
+
+
+def _unwritten(outcome: Outcome) -> bool:
+    """Whether most of what is wrong holds memory that was never written to, whatever that held."""
+    return 2 * sum(one.answer.unwritten for one in outcome.wrong) > len(outcome.wrong)
 
 
 def _has_gradient(session: Session) -> bool:
@@ -155,7 +161,7 @@ def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     if not outcome.wrong:
         return
     if outcome.by_history:
-        yield unexplained(outcome)
+        yield changed_by_others(asker, outcome) or unexplained(outcome)
         return
     yield from list(drifting(outcome)) or [unexplained(outcome)]
 

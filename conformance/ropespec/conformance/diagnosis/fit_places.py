@@ -162,11 +162,20 @@ def _blocks(tokens: _Tokens) -> Iterator[Choice]:
 
 
 def _usual_limits(wrong: Sequence[Seen]) -> Iterator[Choice]:
-    """Return places that end at a power of two, as far out as no pair tells positions apart."""
+    """Return places that end with the first that is wrong, or at a power of two before it.
+
+    They may be so far out that no pair tells positions apart.
+    """
     sizes = [np.abs(one.given.positions[one.wrong.any(axis=(2, 3))]) for one in wrong]
     least = min((int(one.min()) for one in sizes if one.size), default=0)
-    for power in range(least.bit_length() - 1, max(least.bit_length() - 4, 3), -1):
-        yield from (limited(kind, 2**power) for kind in LIMITED)
+    powers = range(least.bit_length() - 1, max(least.bit_length() - 4, 3), -1)
+    ends = [least] if least > _USUAL else []
+    for end in dict.fromkeys((*ends, *(2**power for power in powers))):
+        yield from (limited(kind, end) for kind in LIMITED)
+
+
+_USUAL = 16
+"""The shortest table that is thought of."""
 
 
 def _limits(tokens: _Tokens) -> Iterator[Choice]:

@@ -1,19 +1,47 @@
 """What is said of a mistake that nothing explains: where it is, and by how much it is off."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.rotation import Outcome
 from ropespec.conformance.diagnosis.seen import Seen
-from ropespec.conformance.diagnosis.told import unknown
+from ropespec.conformance.diagnosis.told import fact, unknown
 from ropespec.conformance.diagnosis.where import conditions
 from ropespec.conformance.mistakes.given import Array
 from ropespec.conformance.results import Diagnosis, Measured
 
-__all__ = ["share", "unexplained", "where"]
+__all__ = ["changed_by_others", "share", "unexplained", "where"]
 
 _LARGE = 30_000
+
+
+def changed_by_others(asker: Asker, outcome: Outcome) -> Diagnosis | None:
+    """Return that earlier calls are to blame, if calls that are wrong after them come right alone.
+
+    What they leave behind is known where something reproduces it, and not here.
+    """
+    wrong = sorted((one for one in outcome.sequence if one.is_wrong), key=lambda one: one.y.size)
+    for one in wrong[:_FEW]:
+        asker.fresh()
+        answer = asker.ask(one.given.alone())
+        if answer is None or answer.y is None or Seen(answer, one.right).is_wrong:
+            return None
+    if not wrong:
+        return None
+    few = min(len(wrong), _FEW)
+    evidence = (
+        f"{len(wrong)} of {len(outcome.sequence)} calls of sequences are wrong, and {few} of {few}"
+        " of these right on a fresh instance"
+    )
+    said = "A call is right on a fresh instance and wrong after others."
+    told = fact("changed by earlier calls", said, where(outcome), evidence)
+    return replace(told, measured=tuple(_parts(outcome)))
+
+
+_FEW = 3
 
 
 def unexplained(outcome: Outcome) -> Diagnosis:
@@ -26,7 +54,7 @@ def unexplained(outcome: Outcome) -> Diagnosis:
 
 def _after_others(outcome: Outcome) -> str:
     del outcome
-    return "A call is right on a fresh instance and wrong after others: earlier calls are to blame."
+    return "A call is wrong in another way on a fresh instance: earlier calls may be to blame."
 
 
 def share(outcome: Outcome) -> str:

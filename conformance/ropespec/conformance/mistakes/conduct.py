@@ -71,8 +71,11 @@ out not written as asked
     The result is not in out, or not by its strides; write there, everything, and return it.
 overwritten operand in place
     In place, the second member is made from the first already rotated; read both before writing.
+memory never written
+    What comes back was allocated and not filled, as by `empty`; write every component.
 unfit out accepted
-    An out of another shape or dtype, or overlapping x in part, gets wrong numbers; refuse it.
+    An out of another shape or dtype, or overlapping x in part, or itself, gets wrong numbers;
+    refuse it.
 written behind autograd
     x is overwritten where autograd does not see it, and a gradient is silently wrong; record it
     or raise.

@@ -1,6 +1,7 @@
 """Frequencies that depend on the length of the call."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,8 +9,9 @@ from ropespec.conformance.mistakes.chain import ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.spec.scaling import DynamicNtk, LongRope, PaperDynamicNtk
 
-__all__ = ["DYNAMIC", "MISTAKES"]
+__all__ = ["DYNAMIC", "MISTAKES", "at_length"]
 
 MISTAKES = entries("""
 base grows with the length
@@ -48,9 +50,23 @@ def _stretched(limit: int, size: Callable[[Given], float], word: str) -> Choice:
     return Choice("K1", "frequency", what, {"frequency": theta}, 2.0)
 
 
+def at_length(g: Given, length: float) -> Array:
+    """Return the frequencies of the claimed scheme, of a longer length than it is claimed at."""
+    scheme = g.scaling
+    if not isinstance(scheme, DynamicNtk | PaperDynamicNtk | LongRope) or length <= scheme.length:
+        return ladder(g)
+    return ladder(g.scaled(replace(scheme, length=int(length)), g.base))
+
+
+def _at_own_length(size: Callable[[Given], float], word: str) -> Choice:
+    what = f"the length of the scheme is the {word} of the call where that is more"
+    change = {"frequency": lambda g: at_length(g, size(g))}
+    return Choice("base grows with the length", "frequency", what, change, 1.5)
+
+
 _SIZES = ((_longest, "length"), (_farthest, "largest position plus 1"))
 
-DYNAMIC: tuple[Choice, ...] = tuple(
+DYNAMIC: tuple[Choice, ...] = tuple(_at_own_length(*size) for size in _SIZES) + tuple(
     choice
     for limit in (64, 128, 256, 512, 1024, 2048, 4096, 8192)
     for size, word in _SIZES

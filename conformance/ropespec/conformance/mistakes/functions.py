@@ -53,6 +53,9 @@ values normalised
     Values are divided by their length; sum them as they are.
 mask inverted
     True in the mask forbids; it must allow.
+positions of the other side
+    Keys are rotated by the positions of the queries, or queries by those of the keys; give each
+    its own.
 query or key not rotated
     Only one of query and key is rotated; rotate both.
 wrong permutation

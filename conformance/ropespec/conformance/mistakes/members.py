@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import Pairs, cos_sin, ladder, own_position
+from ropespec.conformance.mistakes.chain import Frequency, Pairs, cos_sin, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -54,13 +54,17 @@ def members_claimed(given: Given, pairs: Pairs) -> list[Member]:
     return made
 
 
-def made_of(members: Callable[[Given], list[Member] | None]) -> dict[str, object]:
+def made_of(
+    members: Callable[[Given], list[Member] | None], ladder: Frequency = ladder
+) -> dict[str, object]:
     """Return the stages in which components are made so.
 
     Parameters
     ----------
     members : callable
         Of a call to what each component is made of; None for NaN in all of them.
+    ladder : callable
+        Of a call to the frequencies of the pairs that are spoken of.
     """
 
     def terms(given: Given) -> tuple[Array, ...]:

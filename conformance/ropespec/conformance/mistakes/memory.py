@@ -1,12 +1,14 @@
 # ruff: noqa: ARG005  # a key may ask for nothing
 """What is kept of earlier calls, and what it does to this one."""
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
 
 from ropespec.conformance.mistakes.chain import own_position
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.dynamic import at_length
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
@@ -25,6 +27,9 @@ K2 frequencies kept after a long call
     A long sequence changes the frequencies of later short ones; reset them.
 frequencies of the first width
     The frequencies made for the first head_dim serve every other; keep them by width.
+changed by earlier calls
+    What is kept of earlier calls is no longer right for this one; key it by all that it depends on,
+    or do not keep it.
 not repeatable
     The same call gives another result the second time; look for state, random numbers or a race.
 """)
@@ -63,6 +68,17 @@ def _previous(key: Key) -> Callable[[Given], Array]:
         mine = key(given)
         kept = next((one for one in reversed(given.past) if key(one) == mine), given)
         return _placed(given, kept)
+
+    return place
+
+
+def _run_of(key: Key) -> Callable[[Given], Array]:
+    """Return the positions of the call since which each had this key: one entry is kept."""
+
+    def place(given: Given) -> Array:
+        mine = key(given)
+        same = itertools.takewhile(lambda one: key(one) == mine, reversed(given.past))
+        return _placed(given, [given, *same][-1])
 
     return place
 
@@ -163,6 +179,18 @@ def _base_kept(limit: int, *, power: bool, by_length: bool) -> Choice:
     return Choice("K2", "memory", f"the base is multiplied by {how}", {"frequency": theta}, 2.0)
 
 
+def _length_kept(*, by_length: bool) -> Choice:
+    def theta(g: Given) -> Array:
+        calls = (*g.past, g)
+        if by_length:
+            return at_length(g, max(one.x.shape[1] for one in calls))
+        return at_length(g, 1 + max(int(one.positions.max(initial=-1)) for one in calls))
+
+    word = "number of tokens" if by_length else "position plus 1"
+    what = f"the length of the scheme is the largest {word} so far where that is more"
+    return Choice("K2", "memory", what, {"frequency": theta}, 1.5)
+
+
 def _s(g: Given) -> object:
     return g.x.shape[1]
 
@@ -190,6 +218,7 @@ _KEYS: tuple[tuple[str, Key], ...] = (
     ("call of these rows and tokens", _two),
     ("call of this shape", _shape),
     ("call of this length and head_dim", lambda g: (g.x.shape[1], g.x.shape[-1])),
+    ("call of these rows, tokens and head_dim", lambda g: (g.x.shape[:2], g.x.shape[-1])),
     ("call of this head_dim", lambda g: g.x.shape[-1]),
     ("call of this number of rows", lambda g: g.x.shape[0]),
     ("call of this dtype", lambda g: g.dtype),
@@ -211,6 +240,10 @@ MEMORIES: tuple[Choice, ...] = (
     *(
         _place("C1", f"that of the last {word} before", _previous(key), 1.2 + 0.01 * k)
         for k, (word, key) in enumerate(_KEYS)
+    ),
+    *(
+        _place("C1", f"that of the first {word} since another", _run_of(key), 1.15 + 0.01 * k)
+        for k, (word, key) in enumerate(_KEYS[1:])
     ),
     _place("C1", "that of the longest call so far", _longest, 1.3),
     _place("P2", "its own plus the number of calls so far", _shifted(lambda g: len(g.past) + 1.0)),
@@ -239,6 +272,8 @@ MEMORIES: tuple[Choice, ...] = (
         {"frequency": _cut(_first_wide_enough)},
         1.1,
     ),
+    _length_kept(by_length=True),
+    _length_kept(by_length=False),
     *(
         _base_kept(limit, power=power, by_length=by_length)
         for limit in (128, 256, 512, 1024, 2048, 4096, 8192)

@@ -24,6 +24,8 @@ R6 padded lanes rotate
     The width is rounded up to a power of two and the tail rotates with it; mask the columns.
 R9 wrong end rotates, or tail dropped
     The first rotary_dim components must rotate and the others come back as they are.
+halves of a padded head
+    The width is rounded up to a power of two and halved; halve the width itself.
 heads in pieces
     A wide head is cut in pieces that are rotated each by itself; rotate it as a whole.
 """)
@@ -96,6 +98,10 @@ def _padded(g: Given) -> Array:
     return np.asarray(g.base ** (-np.arange(0, r, 2) / g.turning))
 
 
+def _padded_whole(g: Given) -> Array:
+    return np.asarray(g.base ** (-np.arange(0, max(_power_of_two(g), g.turning), 2) / g.turning))
+
+
 def _beside(g: Given) -> Pairs:
     """Return the claimed pairs, and pairs of the same kind among the lanes that pad them."""
     own, extra = claimed_pairs(g), (min(_power_of_two(g), g.x.shape[-1]) - g.turning) // 2
@@ -106,16 +112,27 @@ def _beside(g: Given) -> Pairs:
     return Pairs(first, second, first, second)
 
 
-def _lanes(g: Given, y: Array) -> Array:
-    """Rotate a head that is padded with zeros, whose halves are those of the padded width."""
-    wide, (r, d) = _power_of_two(g), (g.turning, g.x.shape[-1])
-    if wide == r or g.interleaved or r != d:
-        return y
-    x = np.pad(g.x.astype(np.float64), [(0, 0)] * 3 + [(0, wide - d)])
-    a, b = np.split(x, 2, axis=-1)
-    angle = g.positions[..., None, None] * g.base ** (-np.arange(0, wide, 2) / r)
-    turned = a * np.cos(angle) - b * np.sin(angle), b * np.cos(angle) + a * np.sin(angle)
-    return np.asarray(np.concatenate(turned, axis=-1)[..., :d])
+def _lanes(*, masked: bool) -> dict[str, object]:
+    """Return the stages of halves of the next power of two, of which the second is cut off.
+
+    If it is masked, as many lanes rotate as there are pairs, and the others are kept.
+    """
+
+    def members(g: Given) -> list[Member]:
+        made = members_claimed(g, claimed_pairs(g))
+        half, d = _power_of_two(g) // 2, g.x.shape[-1]
+        if 2 * half == g.turning or g.interleaved or g.turning != d:
+            return made
+        made = [(Product(j, "one", 0, 1.0),) for j in range(d)]
+        for i in range(d // 2 if masked else half):
+            to = i + half
+            kept, seen = Product(i, "cos", i, 1.0), Product(i, "sin", i, 1.0)
+            made[i] = (kept, Product(to, "sin", i, -1.0)) if to < d else (kept,)
+            if to < d:
+                made[to] = Product(to, "cos", i, 1.0), seen
+        return made
+
+    return made_of(members, _padded_whole)
 
 
 WIDTHS: tuple[Choice, ...] = (
@@ -191,10 +208,18 @@ WIDTHS: tuple[Choice, ...] = (
         {"pairing": _beside, "frequency": _padded},
     ),
     Choice(
-        "R6",
-        "store",
+        "halves of a padded head",
+        "product",
         "halves are those of the next power of two, and what has no partner is multiplied by cos",
-        {"store": _lanes},
+        _lanes(masked=False),
+        2.0,
+    ),
+    Choice(
+        "halves of a padded head",
+        "product",
+        "the partner is half of the next power of two away, and 0 beyond the head",
+        _lanes(masked=True),
+        2.0,
     ),
     Choice(
         "R1",

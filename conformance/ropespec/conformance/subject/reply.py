@@ -7,6 +7,7 @@ import numpy as np
 from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.checked import flags, mapping, number, rows, text
 from ropespec.conformance.subject.frames import DTYPES, Frame, FrameError
+from ropespec.conformance.subject.litter import holds_litter
 
 __all__ = ["KEPT", "Offer", "Reply", "Rotated"]
 
@@ -83,6 +84,11 @@ class Reply:
     outside: bool = False
     number: int = 0
     way: int | None = None
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether the first result holds what lay in its memory before; see `litter`."""
+        return holds_litter(self.values[0])
 
     @classmethod
     def of(cls, frame: Frame, sent: int) -> "Reply":

@@ -41,6 +41,7 @@ from ropespec.conformance.subject.imports import Imports
 from ropespec.conformance.subject.into import Place
 from ropespec.conformance.subject.into import place as placed
 from ropespec.conformance.subject.limits import die_with_parent, go_first, has_device, limit_memory
+from ropespec.conformance.subject.litter import littered
 from ropespec.conformance.subject.loading import KEYWORDS, OUT, VJP, Found, find
 from ropespec.conformance.subject.reply import KEPT
 from ropespec.conformance.subject.requests import Question
@@ -182,10 +183,11 @@ class _Worker:
             call = self._prepared(asked)
             if self._setting is not None:
                 self._setting.forget()
-            began = time.perf_counter()
-            result = call()
-            framework.finish(result)
-            seconds = time.perf_counter() - began
+            with littered(arrays[0] if arrays else np.empty(0)):
+                began = time.perf_counter()
+                result = call()
+                framework.finish(result)
+                seconds = time.perf_counter() - began
             self.tell()
             if self._setting is not None and asked.do != "call":
                 self._setting.copies.clear()  # what is traced holds nothing

@@ -34,6 +34,7 @@ _MODULES = (
     "into",
     "layout",
     "made",
+    "memory",
     "misprints",
     "numbered",
     "partial",

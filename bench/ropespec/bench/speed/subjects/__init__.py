@@ -83,8 +83,15 @@ def compiled(entry: Entry) -> Entry:
     return dataclasses.replace(entry, name=f"{entry.name} compiled", options=options)
 
 
+def eager(entry: Entry) -> Entry:
+    """Return the same subject without `jax.jit`."""
+    options = dict(entry.options) | {"eager": True}
+    return dataclasses.replace(entry, name=f"{entry.name} eager", options=options)
+
+
 _HERE = "ropespec.bench.speed.subjects"
 _TABLES = MappingProxyType({"tables": True})
+_POSITIONS = MappingProxyType({"positions": True})
 
 
 def _ours(backend: str, factory: str) -> tuple[Entry, Entry]:
@@ -99,17 +106,21 @@ def _peer(name: str, factory: str, *needs: str) -> Entry:
     return Entry(name, "peer", needs, f"{_HERE}.{factory}")
 
 
-_EAGER = MappingProxyType({"eager": True})
 _TORCH = _ours("torch", "ours_torch:OursTorch")
+_JAX = _ours("jax", "ours_jax:OursJax")
+_NAIVE = (
+    Entry("naive jax", "naive", ("jax",), f"{_HERE}.naive_jax:NaiveJax"),
+    Entry("naive jax positions", "naive", ("jax",), f"{_HERE}.naive_jax:NaiveJax", _POSITIONS),
+)
 
 ENTRIES: tuple[Entry, ...] = (
     *_ours("numpy", "ours_numpy:OursNumpy"),
     Entry("naive numpy", "naive", ("numpy",), f"{_HERE}.naive_numpy:NaiveNumpy"),
     *_TORCH,
     *map(compiled, _TORCH),
-    *_ours("jax", "ours_jax:OursJax"),
-    Entry("ropespec jax eager", "ropespec", ("jax",), f"{_HERE}.ours_jax:OursJax", _EAGER),
-    Entry("naive jax", "naive", ("jax",), f"{_HERE}.naive_jax:NaiveJax"),
+    *_JAX,
+    *map(eager, _JAX),
+    *_NAIVE,
     *_ours("cupy", "ours_cupy:OursCupy"),
     _peer("transformers llama", "hugging_face:Llama", "torch", "transformers"),
     _peer("transformers llama4", "hugging_face:Llama4", "torch", "transformers"),

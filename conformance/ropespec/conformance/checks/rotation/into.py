@@ -170,12 +170,17 @@ def in_place(trial: Trial, case: Case) -> Finding:
     return worst(*findings)
 
 
-_UNFIT = ("shape", "dtype", "shifted", "folded")
+_UNFIT = {
+    "shape": "an out of another shape",
+    "dtype": "an out of another dtype",
+    "shifted": "an out that overlaps x in part",
+    "folded": "an out whose elements share memory",
+}
 
 
 @check(
     "ROT-23.refused",
-    "An out of another shape or dtype, or that overlaps x in part, gives wrong numbers silently.",
+    "An out of another shape or dtype, or that overlaps x in part, or itself, gives wrong numbers.",
     needs=(),
     space=dataclasses.replace(SPACE, strided=False),
     applies=takes_out,
@@ -186,7 +191,7 @@ def refused(trial: Trial, case: Case) -> Finding:
 
     Who promises the errors of ROT-21 refuses it in their words.
     """
-    kind = _UNFIT[case.seed % len(_UNFIT)]
+    kind = list(_UNFIT)[case.seed % len(_UNFIT)]
     findings = []
     for asked in _asked(trial, case):
         try:
@@ -195,7 +200,7 @@ def refused(trial: Trial, case: Case) -> Finding:
             findings.append(_refusal(trial, asked, kind, error))
             continue
         if trial.profile.refusals:
-            return broken(f"{asked.function} accepts an out of unfit {kind}", call=asked.call)
+            return broken(f"{asked.function} accepts {_UNFIT[kind]}", call=asked.call)
         findings.append(_right(trial, case, asked, got, kind))
     return worst(*findings)
 
@@ -219,12 +224,12 @@ def _refusal(trial: Trial, asked: Asked, kind: str, error: SubjectRaised) -> Fin
     if error.type_name == wanted and error.message.startswith("out must be"):
         return held()
     said = f"{error.type_name}: {error.message}"
-    message = f"{asked.function} refuses an out of unfit {kind} by {said}; expected {wanted}"
+    message = f"{asked.function} refuses {_UNFIT[kind]} by {said}; expected {wanted}"
     return broken(message, call=asked.call)
 
 
 def _right(trial: Trial, case: Case, asked: Asked, got: Reply, kind: str) -> Finding:
-    message = f"{asked.function} accepts an out of unfit {kind}, and its numbers are wrong"
+    message = f"{asked.function} accepts {_UNFIT[kind]}, and its numbers are wrong"
     expected = _ordered(trial, asked, asked.exact.y)
     allowed = asked.exact.allowed(trial.loosest(case.dtype), trial.machine)
     if got.values[0].shape != expected.shape:

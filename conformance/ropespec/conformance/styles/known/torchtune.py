@@ -1,5 +1,6 @@
-"""torchtune: a class made of sizes, whose instances take x and positions by a name."""
+"""torchtune: a class made of sizes, whose instances take x and positions by a name; or one such."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,14 @@ _INPUT_POS = "input_pos"
 
 
 def by_instances(callee: Callee, roles: Mapping[str, str]) -> Binds:
-    """Bind a class by its instances, one for what is given to it."""
+    """Bind a class by its instances, one for what is given to it; an instance as it is."""
+    layouts = {"layouts": [True]} if roles["positions"] == _INPUT_POS else {}
+    if not callee.is_class:
+
+        def call(x: Array, positions: Array, _: Mapping[str, Any]) -> Result:
+            return callee.call(callee.found, {roles["x"]: x, roles["positions"]: positions})
+
+        return Binds(lambda _: [call], {**layouts, "empty": False}, ("called as it was made",))
     made = maker(callee.found, callee.space)
     assert isinstance(made, Maker)
     growing = Growing(made)
@@ -29,7 +37,6 @@ def by_instances(callee: Callee, roles: Mapping[str, str]) -> Binds:
 
         return [rotate]
 
-    layouts = {"layouts": [True]} if roles["positions"] == _INPUT_POS else {}
     keywords = ("interleaved",) if made.switch else ()
     return Binds(
         make, {**layouts, "empty": False, **made.claims}, (growing.told,), keywords=keywords
@@ -37,7 +44,9 @@ def by_instances(callee: Callee, roles: Mapping[str, str]) -> Binds:
 
 
 def _fits(callee: Callee) -> str:
-    return makeable(callee) if callee.is_class else "it is no class, but f(x, positions)"
+    if inspect.isroutine(callee.found):
+        return "it binds classes and their instances; leave --style out for f(x, positions)"
+    return makeable(callee) if callee.is_class else ""
 
 
 STYLE = Style(

@@ -1,0 +1,93 @@
+"""Memory that was never written, and what one call leaves for the next."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.zoo.entry import wrong
+from ropespec.conformance.zoo.parts import half, rope, table
+from ropespec.spec.scaling import DynamicNtk
+
+__all__ = ["LongestSoFar", "OneEntryByShape", "WornByUse", "tail_of_empty", "written_to_a_copy"]
+
+Array = NDArray[Any]
+
+
+@wrong(
+    "memory never written",
+    "What a strided x gets is written to a copy of the result.",
+    "ROT-19.strides",
+)
+def written_to_a_copy(x: Array, positions: Array) -> Array:
+    """Take memory in the order of that of x, which is then no row of tokens any more."""
+    out = np.empty_like(x)
+    out.reshape(-1)[...] = rope(x, positions).reshape(-1)
+    return out
+
+
+@wrong(
+    "memory never written",
+    "The tail of the result is memory as it was found.",
+    "ROT-14.tail",
+    rotary_dim=8,
+    head_dims=(16, 32),
+)
+def tail_of_empty(x: Array, positions: Array) -> Array:
+    """Rotate into new memory, and pass nothing through."""
+    out = np.empty_like(x)
+    out[..., :8] = rope(x[..., :8], positions)
+    return out
+
+
+@wrong("C1", "Tables are kept for the last shape of positions alone.", "ROT-19.history")
+class OneEntryByShape:
+    """One table for all layers of a step, made anew when the shape is another."""
+
+    def __init__(self) -> None:
+        self.key: object = None
+        self.kept: tuple[Array, Array] | None = None
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Look at the shape, and not at the positions."""
+        key = (positions.shape, x.shape[-1])
+        if self.kept is None or key != self.key:
+            self.key, self.kept = key, table(positions, x.shape[-1])
+        return half(x, *self.kept)
+
+
+@wrong(
+    "changed by earlier calls",
+    "Each shape that was ever seen turns all later calls a little further.",
+    "ROT-19.history",
+)
+class WornByUse:
+    """A count that goes into the base."""
+
+    def __init__(self) -> None:
+        self.shapes: set[tuple[int, ...]] = set()
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Rotate by the base for the first shape, and by less for any after it."""
+        self.shapes.add(x.shape)
+        return rope(x, positions, base=10000.0 / (0.99 + 0.01 * len(self.shapes)))
+
+
+@wrong(
+    "K2",
+    "The length of a dynamic scheme grows with the largest position so far, and stays.",
+    "ROT-7.value",
+    scaling=DynamicNtk(2.0, 4096, 8192),
+    head_dims=(32, 64),
+)
+class LongestSoFar:
+    """Frequencies that are made anew when a position is beyond the length they were made for."""
+
+    def __init__(self) -> None:
+        self.length = 8192
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Rotate by the frequencies of the longest sequence."""
+        self.length = max(self.length, 1 + int(positions.max(initial=0)))
+        d, ratio = x.shape[-1], 2.0 * self.length / 4096 - 1.0
+        return rope(x, positions, base=10000.0 * ratio ** (d / (d - 2)))
