@@ -1,67 +1,21 @@
 """Attention as a product: rotation of q and of k, scale, mask, sums, heads, values."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
+from ropespec.conformance.diagnosis.attended import DIM, Attended, attended
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
-from ropespec.conformance.diagnosis.others import answered
-from ropespec.conformance.diagnosis.through import DRAWS, close, places, sent
+from ropespec.conformance.diagnosis.through import DRAWS, close
 from ropespec.conformance.diagnosis.told import reproduced
-from ropespec.conformance.mistakes.chain import RIGHT, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.results import Diagnosis
 from ropespec.conformance.subject.session import Session
-from ropespec.spec.convention import Convention
 
 __all__ = ["attend"]
-
-_DIM = 16
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """One call and what came of it.
-
-    Attributes
-    ----------
-    q, k : Given
-        With their positions.
-    v : ndarray
-        (B, T, G, D).
-    mask : ndarray of bool
-        (S, T).
-    output, weights : ndarray
-        (B, S, H, D) and (B, H, S, T).
-    """
-
-    q: Given
-    k: Given
-    v: Array
-    mask: Array
-    output: Array
-    weights: Array
-
-    @property
-    def sides(self) -> tuple[dict[Choice, Array], dict[Choice, Array]]:
-        """What each choice makes of the queries, and what of the keys."""
-        queries, keys = dict(made(self.q)), dict(made(self.k))
-        if self.q.positions.shape == self.k.positions.shape:
-            queries[_OF_OTHERS] = run(RIGHT, replace(self.q, positions=self.k.positions)).y
-            keys[_OF_OTHERS] = run(RIGHT, replace(self.k, positions=self.q.positions)).y
-        return queries, keys
-
-
-_OF_OTHERS = Choice(
-    "positions of the other side",
-    "place",
-    "the position is that of the other side, in the same place",
-    {},
-    1.5,
-)
 
 
 def attend(session: Session) -> list[Diagnosis]:
@@ -73,7 +27,7 @@ def attend(session: Session) -> list[Diagnosis]:
 
 
 def _reproduced(session: Session, *, alike: bool) -> list[Diagnosis]:
-    calls = [call for n in range(DRAWS) if (call := _asked(session, n, alike=alike)) is not None]
+    calls = [call for n in range(DRAWS) if (call := attended(session, n, alike=alike)) is not None]
     if len(calls) < DRAWS:
         return []
     pairs: Pairs | None = None
@@ -108,36 +62,7 @@ class _Told:
 _LOST = _Told("unexplained", "", "")
 
 
-def _asked(session: Session, draw: int, *, alike: bool) -> _Call | None:
-    rng = np.random.default_rng([109, draw])
-    b, t, h = 2, 6 + draw, 2 + draw % 2
-    s = t if alike else 5
-    shapes = ((b, s, h, _DIM), (b, t, h, _DIM), (b, t, h, _DIM))
-    q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
-    at, of = places(session, rng, (b, s)), places(session, rng, (b, t))
-    mask = rng.random((s, t)) < _OPEN
-    mask[:, :2] = [[True, False]] * s
-    mask[0] = True
-    profile = session.profile
-    partial = _DIM // 2 if "rotary_dim" in session.offers["attention"].keywords else None
-    how = Convention.of(
-        interleaved=profile.layouts[0], base=float(profile.base), rotary_dim=partial
-    )
-    keywords = how.keywords | {
-        "query_positions": sent(session, at),
-        "key_positions": sent(session, of),
-        "mask": mask[None, None],
-    }
-    got = answered(session, "attention", (q, k, v), keywords)
-    if len(got) != 2 or got[0].shape != q.shape or got[1].shape != (b, h, s, t):
-        return None
-    return _Call(Given(q, at, how), Given(k, of, how), v, mask, got[0], got[1])
-
-
-_OPEN = 0.6
-
-
-def _stages(call: _Call, pairs: Pairs) -> Iterator[_Told]:
+def _stages(call: Attended, pairs: Pairs) -> Iterator[_Told]:
     """Say what is done otherwise, stage by stage; `_LOST` if a stage fits nothing."""
     if not pairs or not np.isfinite(call.output).all():
         yield _LOST
@@ -150,11 +75,11 @@ def _stages(call: _Call, pairs: Pairs) -> Iterator[_Told]:
     yield from _values(call)
 
 
-def _open(call: _Call) -> Array:
+def _open(call: Attended) -> Array:
     return np.asarray(call.weights > _NOTHING)
 
 
-def _sums(call: _Call) -> str:
+def _sums(call: Attended) -> str:
     return next(name for name, one in _SUMS.items() if one(call.weights))
 
 
@@ -208,7 +133,7 @@ def _centred(scores: Array, open_: Array, sums: str) -> Array:
     return np.asarray(np.where(open_, scores - kept.sum(axis=axis, keepdims=True) / count, 0.0))
 
 
-def _fitting(call: _Call, pairs: Pairs | None) -> Pairs:
+def _fitting(call: Attended, pairs: Pairs | None) -> Pairs:
     """Return the pairs of choices that make the logarithms of the weights, the simplest ones.
 
     Tried are the pairs given; without them the same choice on both sides, then a choice on one
@@ -245,7 +170,7 @@ def _fitting(call: _Call, pairs: Pairs | None) -> Pairs:
     return []
 
 
-def _fits(call: _Call, q: Array, k: Array) -> bool:
+def _fits(call: Attended, q: Array, k: Array) -> bool:
     logs, scores = _both(call, q, k)
     off = np.abs(logs - _scale(logs, scores) * scores)
     return bool((off <= _NEAR * (1 + np.abs(logs))).all())
@@ -255,10 +180,10 @@ def _scale(logs: Array, scores: Array) -> float:
     return float(np.vdot(scores, logs) / max(float(np.vdot(scores, scores)), 1e-30))
 
 
-def _both(call: _Call, q: Array, k: Array) -> tuple[Array, Array]:
+def _both(call: Attended, q: Array, k: Array) -> tuple[Array, Array]:
     """Return the logarithms of the weights and the scores, as far as a softmax tells them."""
     open_, sums = _open(call), _sums(call)
-    scores = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(_DIM)
+    scores = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(DIM)
     logs = np.log(np.where(open_, call.weights.astype(np.float64), 1.0))
     return _centred(logs, open_, sums), _centred(scores, open_, sums)
 
@@ -285,25 +210,25 @@ def _named(first: Choice, second: Choice) -> tuple[str, str, str]:
     return key, side, f"of the {side}: {one.what}"
 
 
-def _scaled(call: _Call, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
+def _scaled(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
     queries, keys = call.sides
     scale = _scale(*_both(call, queries[pair[0]], keys[pair[1]]))
     for key, wanted in _scales(call):
         if abs(scale - wanted) <= _NEAR * wanted:
-            said = f"scores are divided by {np.sqrt(_DIM) / wanted:.4g}, and not by sqrt(head_dim)"
+            said = f"scores are divided by {np.sqrt(DIM) / wanted:.4g}, and not by sqrt(head_dim)"
             yield from [_Told("scale", key, said)] if key else []
             return
     yield _LOST  # a number that changes from call to call is no scale
 
 
-def _scales(call: _Call) -> Iterator[tuple[str, float]]:
+def _scales(call: Attended) -> Iterator[tuple[str, float]]:
     yield "", 1.0
-    yield "T2", float(np.sqrt(_DIM))
+    yield "T2", float(np.sqrt(DIM))
     yield "T1", 1 / float(np.sqrt(call.q.x.shape[2]))
     yield from (("score scaled", float(one)) for one in (0.25, 0.5, np.sqrt(0.5), np.sqrt(2), 2.0))
 
 
-def _values(call: _Call) -> Iterator[_Told]:
+def _values(call: Attended) -> Iterator[_Told]:
     """Find what is summed with the weights that came."""
     v = call.v.astype(np.float64)
     given = Given(call.v, call.k.positions, call.k.convention).rotating(None)

@@ -61,18 +61,22 @@ def conduct(asker: Asker, answers: Sequence[Answer]) -> Iterator[Diagnosis]:
         lambda one: one.unwritten,
     )
     if not asker.backward:
-        yield from _of(
-            answers,
-            "result shares memory with x",
-            "The result lies in the memory of an argument",
-            lambda one: one.aliased and "x" not in one.written,
-        )
-        yield from _of(
-            answers,
-            "result overwritten by the next",
-            "The result lies in the memory of an earlier result",
-            lambda one: one.reused,
-        )
+        yield from _shared(answers)
+
+
+def _shared(answers: Sequence[Answer]) -> Iterator[Diagnosis]:
+    yield from _of(
+        answers,
+        "result shares memory with x",
+        "The result lies in the memory of an argument",
+        lambda one: one.aliased and "x" not in one.written,
+    )
+    yield from _of(
+        answers,
+        "result overwritten by the next",
+        "The result lies in the memory of an earlier result",
+        lambda one: one.reused,
+    )
 
 
 _BITS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": 16}
