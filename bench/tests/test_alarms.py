@@ -27,8 +27,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     return told
 
 
-def _run(file: Path, seeds: int) -> str:
-    done = CliRunner().invoke(alarms.main, [str(file), "--seeds", str(seeds)])
+def _run(file: Path, seeds: int, *more: str) -> str:
+    done = CliRunner().invoke(alarms.main, [str(file), "--seeds", str(seeds), *more])
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -46,6 +46,16 @@ def test_an_alarm_is_told_and_nothing_is_run_twice(
         "recurrence is refused by ROT-7.value at seed 1: it is off\n"
         "4 runs of 2 right ones: 1 refused; 0 not run\n"
     )
+
+
+def test_processes_share_the_work(asked: list[tuple[str, int]], tmp_path: Path) -> None:
+    """Each takes its part, and what another has written is not run again."""
+    file = tmp_path / "alarms.jsonl"
+    _run(file, 1, "--part", "1", "2")
+    assert asked == [("exact_phase", 0)]
+    _run(file, 1, "--part", "0", "2")
+    assert _run(file, 1) == "2 runs of 2 right ones: 0 refused; 0 not run\n"
+    assert asked == [("exact_phase", 0), ("recurrence", 0)]
 
 
 @pytest.mark.parametrize("text", ["no json", '{"name": "recurrence"}', "3"])

@@ -37,23 +37,30 @@ def refused(entry: Right, seed: int) -> dict[str, str]:
     return {one.id: one.message for one in verdict.failures}
 
 
-def _ours(seeds: int, done: set[tuple[str, int]]) -> Iterator[dict[str, Any]]:
+Part = tuple[int, int]
+"""Which of those that there are: every n-th from the i-th on, (i, n)."""
+
+
+def _ours(seeds: int, done: set[tuple[str, int]], part: Part) -> Iterator[dict[str, Any]]:
+    there = [
+        one for one in zoo() if isinstance(one, Right) and not one.profile.framework.unavailable()
+    ]
     for seed in range(seeds):
-        for entry in zoo():
-            if not isinstance(entry, Right) or entry.profile.framework.unavailable():
-                continue
+        for entry in there[part[0] :: part[1]]:
             if (entry.name, seed) not in done:
                 yield {"name": entry.name, "seed": seed, "refused": refused(entry, seed)}
 
 
-def _theirs(folder: Path, seeds: int, done: set[tuple[str, int]]) -> Iterator[dict[str, Any]]:
+def _theirs(
+    folder: Path, seeds: int, done: set[tuple[str, int]], part: Part
+) -> Iterator[dict[str, Any]]:
     gallery = read(_LISTS)
     rows = kept(gallery)
     known = [one for one in gallery.implementations if _conforms(rows.get(one.name, {}))]
     there = {one.name: installed(one, folder) for one in gallery.environments}
     with Runner(gallery.folder, there, workers=1) as runner:
         for seed in range(seeds):
-            for one in known:
+            for one in known[part[0] :: part[1]]:
                 if (one.name, seed) not in done:
                     yield _said(one.name, seed, runner.row(_at(one, seed)))
 
@@ -82,10 +89,19 @@ def _said(name: str, seed: int, row: Mapping[str, Any]) -> dict[str, Any]:
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Those of the gallery in these environments, not those of the zoo.",
 )
-def main(*, file: Path, seeds: int, folder: Path | None) -> None:
+@click.option(
+    "--part",
+    type=(int, click.IntRange(min=1)),
+    default=(0, 1),
+    help="I N: every N-th from the I-th on, so that N processes share FILE.",
+)
+def main(*, file: Path, seeds: int, folder: Path | None, part: Part) -> None:
     """Give every right implementation all checks, at many seeds."""
     told, done = _told(file)
-    due = _ours(seeds, done) if folder is None else _theirs(folder.absolute(), seeds, done)
+    if folder is None:
+        due = _ours(seeds, done, part)
+    else:
+        due = _theirs(folder.absolute(), seeds, done, part)
     with file.open("a", encoding="utf-8") as to:
         for one in due:
             told.append(one)
