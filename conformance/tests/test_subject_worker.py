@@ -337,6 +337,6 @@ def test_memory_that_is_never_written_shows(array, dtype, shape, tmp_path):
     shown = {}
     for name in ("empty", "nan", "rest"):
         with Session(f"{tmp_path}/found.py:{name}", profile) as session:
-            shown[name] = session.rotate(x, np.zeros(shape[:2], np.int64)).reply.unwritten
+            shown[name] = session.rotate(x, np.zeros(shape[:2], np.int64)).reply.littered
 
     assert shown == {"empty": True, "nan": False, "rest": True}

@@ -39,7 +39,7 @@ class Answer:
         Arguments that were written to.
     aliased, reused : bool
         Whether the result shares memory with an argument, or with a result of an earlier call.
-    unwritten : bool
+    littered : bool
         Whether the result holds memory that was never written to.
     """
 
@@ -50,7 +50,7 @@ class Answer:
     written: tuple[str, ...] = ()
     aliased: bool = False
     reused: bool = False
-    unwritten: bool = False
+    littered: bool = False
 
 
 @dataclass(slots=True)
@@ -128,5 +128,5 @@ def _answer(given: Given, asked: Asked) -> Answer:
         written=tuple(name for name, is_written in changed if is_written),
         aliased=any(reply.aliases),
         reused=any(reply.reused),
-        unwritten=reply.unwritten,
+        littered=reply.littered,
     )

@@ -58,7 +58,7 @@ def conduct(asker: Asker, answers: Sequence[Answer]) -> Iterator[Diagnosis]:
         answers,
         "memory never written",
         "Components of the result hold what lay there before",
-        lambda one: one.unwritten,
+        lambda one: one.littered,
     )
     if not asker.backward:
         yield from _shared(answers)

@@ -77,7 +77,7 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
     maker = Maker(session.profile, session.offers["apply_rotary"].keywords)
     outcome, right = _examined(asker, maker, RIGHT, _failing(results, maker.profile))
     manners = list(conduct(asker, outcome.answers))
-    aside = _on_itself(outcome, manners) or _unwritten(outcome)
+    aside = _on_itself(outcome, manners) or _littered(outcome)
     told = [] if aside else list(_of(asker, outcome, right))
     told += manners
     lost = any(one.fault in ("crash", "timeout", "raises") for one in outcome.answers)
@@ -98,9 +98,9 @@ def _on_itself(outcome: Outcome, manners: Sequence[Diagnosis]) -> bool:
     return len(still) == len(outcome.wrong) > 0 and any(one.id == "M1" for one in manners)
 
 
-def _unwritten(outcome: Outcome) -> bool:
+def _littered(outcome: Outcome) -> bool:
     """Whether most of what is wrong holds memory that was never written to, whatever that held."""
-    return 2 * sum(one.answer.unwritten for one in outcome.wrong) > len(outcome.wrong)
+    return 2 * sum(one.answer.littered for one in outcome.wrong) > len(outcome.wrong)
 
 
 def _has_gradient(session: Session) -> bool:

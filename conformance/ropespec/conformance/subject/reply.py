@@ -86,7 +86,7 @@ class Reply:
     way: int | None = None
 
     @property
-    def unwritten(self) -> bool:
+    def littered(self) -> bool:
         """Whether the first result holds what lay in its memory before; see `litter`."""
         return holds_litter(self.values[0])
 
