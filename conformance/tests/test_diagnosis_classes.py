@@ -378,7 +378,12 @@ def long_by_the_highest_position(x, positions):
             "another scheme",
             "calls whose highest position is up to 2047",
         ),
-        (padded_to_128_lanes, {"head_dims": [80, 96, 128]}, "padded lanes rotate", "every call"),
+        (
+            padded_to_128_lanes,
+            {"head_dims": [80, 96, 128]},
+            "halves of a padded head",
+            "every call",
+        ),
         (
             no_longer_than_the_last_token,
             {"negative_positions": False},

@@ -1,5 +1,7 @@
 """How threads share a job: each takes the next few tokens, until there are none left.
 
+Who calls begins at the first token and who helps at the last, so that of the same memory, call
+after call, each finds its end in its own cache.
 What a caller publishes, every thread that is awake may help with; one that comes late finds nothing
 left and has done no harm, so nobody waits for a thread to wake up. Compiled like the kernels.
 """
@@ -22,7 +24,7 @@ SIGNATURES = {
 """How they are compiled."""
 
 # Places of int64 in the state, those that threads write to in cache lines of their own.
-LEFT, DONE, KERNEL, JOB, TOKENS, STEP, CHUNKS = 0, 16, 32, 33, 34, 35, 36
+LEFT, DONE, KERNEL, JOB, TOKENS, STEP, OWNER = 0, 16, 32, 33, 34, 35, 36
 
 STATE = 48
 """Numbers of a state."""
@@ -32,6 +34,9 @@ PATIENCE = 200
 
 ROUND = 64
 """Looks in a round, before other processes are given way."""
+
+ENDS = 32
+"""Bits of the chunk behind the last that is left; those above are the first that is left."""
 
 inline = njit(forceinline=True)
 
@@ -112,6 +117,7 @@ def call_parallel(_, parallel, function, state, threads):
 
 if os.name == "posix":
     give_way = types.ExternalFunction("sched_yield", types.int32())
+    this_thread = types.ExternalFunction("pthread_self", types.int64())
 else:
 
     @inline
@@ -119,23 +125,36 @@ else:
         """Stay: there is no portable name for it."""
         return 0
 
+    @inline
+    def this_thread():
+        """Be one of those that begin at the first token."""
+        return 0
+
 
 @inline
-def take(state):
-    """Take chunks until none is left; return how many there were.
+def are_left(state):
+    """Whether there are chunks that nobody has taken."""
+    ends = load(state, LEFT)
+    return ends >> ENDS < ends & ((1 << ENDS) - 1)
+
+
+@inline
+def take(state, late):
+    """Take chunks until none is left, from the last on if `late`; return how many there were.
 
     Who has taken one knows that the job stands until it is done, as its owner waits for it.
     """
     taken = 0
-    left = load(state, LEFT)
-    while left > 0:
-        if exchange(state, LEFT, left, left - 1):
+    ends = load(state, LEFT)
+    while ends >> ENDS < ends & ((1 << ENDS) - 1):
+        chunk = (ends & ((1 << ENDS) - 1)) - 1 if late else ends >> ENDS
+        if exchange(state, LEFT, ends, ends - 1 if late else ends + (1 << ENDS)):
             step, tokens = load(state, STEP), load(state, TOKENS)
-            start = (load(state, CHUNKS) - left) * step
+            start = chunk * step
             call(load(state, KERNEL), load(state, JOB), start, min(start + step, tokens))
             increase(state, DONE)
             taken += 1
-        left = load(state, LEFT)
+        ends = load(state, LEFT)
     return taken
 
 
@@ -147,7 +166,7 @@ def publish(state, kernel, job, tokens, step):
     store(state, JOB, job)
     store(state, TOKENS, tokens)
     store(state, STEP, step)
-    store(state, CHUNKS, chunks)
+    store(state, OWNER, this_thread())
     store(state, DONE, 0)
     store(state, LEFT, chunks)
     return chunks
@@ -155,7 +174,7 @@ def publish(state, kernel, job, tokens, step):
 
 def help_out(state):
     """Take part in a job."""
-    take(state)
+    take(state, this_thread() != load(state, OWNER))
 
 
 def conduct(parallel, helper, threads, kernel, job, tokens, step):
@@ -170,7 +189,7 @@ def conduct(parallel, helper, threads, kernel, job, tokens, step):
 def share(state, kernel, job, tokens, step):
     """Publish a job, take part in it, and return when all of it is done."""
     chunks = publish(state, kernel, job, tokens, step)
-    take(state)
+    take(state, False)
     looks = 0
     while load(state, DONE) < chunks:
         looks += 1
@@ -183,9 +202,9 @@ def serve(state):
     idle = 0
     while idle < PATIENCE:
         for _ in range(ROUND):
-            if load(state, LEFT) > 0:
+            if are_left(state):
                 break
-        if take(state) > 0:
+        if take(state, True) > 0:
             idle = 0
         else:
             idle += 1
