@@ -122,20 +122,26 @@ def _number_of_a_scheme(key: str, word: words.Word) -> Callable[[Command], Comma
 
 _OPTIONS = (
     click.option("--interleaved", is_flag=True, help="It pairs components (2i, 2i+1)."),
-    click.option("--half", is_flag=True, help="It pairs components (i, i+d/2)."),
+    click.option(
+        "--half",
+        is_flag=True,
+        help="It pairs components (i, i+d/2); with --interleaved: both, as a keyword says.",
+    ),
     *(_option(name, told) for name, told in CLAIMS.items()),
     click.option(
         "--scaling",
         "rope_type",
         type=click.Choice(list(words.SCHEMES)),
-        help="How the frequencies are scaled; see `ropespec spec scaling`.",
+        help="How the frequencies are scaled; see `ropespec spec scaling`. With a --length it is"
+        " that of every call, whatever its positions.",
     ),
     *(_number_of_a_scheme(key, word) for key, word in words.WORDS.items()),
     *CONFIG_OPTIONS,
     click.option(
         "--style",
         type=click.Choice(list(STYLES)),
-        help="How it is called, where its parameters do not tell.",
+        help="How it is called, where its parameters do not tell; classes are made of what is"
+        " claimed, and instances taken as they are.",
     ),
 )
 
