@@ -70,6 +70,16 @@ def of_the_first_row_if_the_last_is_the_same(x, positions):
     return rope(x, np.broadcast_to(positions[:1], positions.shape) if same else positions)
 
 
+def of_the_first_row_if_both_ends_are_the_same(x, positions):
+    same = positions.size and (positions[:, [0, -1]] == positions[0, [0, -1]]).all()
+    return rope(x, np.broadcast_to(positions[:1], positions.shape) if same else positions)
+
+
+def sorted_if_all_differ(x, positions):
+    unique = np.unique(positions)
+    return rope(x, unique.reshape(positions.shape) if unique.size == positions.size else positions)
+
+
 def divided_towards_zero(x, positions):
     return rope(x, np.trunc(positions / 512) * 512 + positions % 512)
 
@@ -344,6 +354,8 @@ def long_by_the_highest_position(x, positions):
         (llama3_of_the_same_base, {}, "scaling that is not claimed", "every call"),
         (counted_if_the_ends_fit, {}, "taken for a run", "every call"),
         (of_the_first_row_if_the_last_is_the_same, {}, "taken for a run", "every call"),
+        (of_the_first_row_if_both_ends_are_the_same, {}, "taken for a run", "every call"),
+        (sorted_if_all_differ, {}, "rotated by the position of another", "every call"),
         (divided_towards_zero, {}, "negative positions split", "every call"),
         (one_further_from_1024_on, {}, "beyond the table", "positions of size from 1024 on"),
         (position_minus_2_unturned, {}, "position taken for padding", "positions -2"),

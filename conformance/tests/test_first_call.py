@@ -52,6 +52,10 @@ def narrow(x, positions):
     return right(x, positions)
 
 
+def tail_twice(x, positions):
+    return np.concatenate([right(x[..., :64], positions), x[..., 64 - x.shape[-1] :]], axis=-1)
+
+
 def halves(x, positions):
     if x.dtype != np.float64:
         raise TypeError(f"{x.dtype} is not supported")
@@ -263,7 +267,11 @@ def test_the_call_stays_within_the_claims(claims, shape, folder):
 
 @pytest.mark.parametrize(
     ("name", "claims", "calls"),
-    [("narrow", {}, 1), ("halves", {"dtypes": ["float32", "float64"]}, 1)],
+    [
+        ("narrow", {}, 1),
+        ("tail_twice", {"rotary_dim": 64, "head_dims": [64, 96]}, 2),
+        ("halves", {"dtypes": ["float32", "float64"]}, 1),
+    ],
 )
 def test_other_claimed_sizes_and_dtypes_are_tried_before_it_is_refused(name, claims, calls, folder):
     """One that is accepted is enough."""

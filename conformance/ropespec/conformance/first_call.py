@@ -72,7 +72,7 @@ def require_answer(session: Session, *, pairing_known: bool = True) -> None:
     Raises
     ------
     TargetUnusable
-        If it raises whatever it is given, or answers with no single array of the shape of x; with
+        If it raises whatever it is given, or never answers with one array of the shape of x; with
         the options that may be missing, or the adapter to write.
     """
     if "apply_rotary" in session.offers:
@@ -92,6 +92,7 @@ class _FirstCall:
 
     def require_answer(self) -> None:
         raised: list[SubjectError] = []
+        odd: TargetUnusable | None = None
         for dtype, dim in _tries(self.profile):
             x, positions = _arguments(self.profile, dim, dtype)
             try:
@@ -101,12 +102,12 @@ class _FirstCall:
             except SubjectError as error:
                 raised.append(error)
                 continue
-            if not rotated.shape_ok:
-                raise self._odd(rotated, to_subject(x, self.profile).shape)
-            break
+            if rotated.shape_ok:
+                break
+            odd = odd or self._odd(rotated, to_subject(x, self.profile).shape)
         else:
-            raise self._raising(raised[0])
-        if raised:
+            raise odd or self._raising(raised[0])
+        if raised or odd:
             self.session.refresh()  # what an error leaves behind is no part of the subject
 
     def _raising(self, error: SubjectError) -> TargetUnusable:

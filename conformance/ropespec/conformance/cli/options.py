@@ -122,11 +122,7 @@ def _number_of_a_scheme(key: str, word: words.Word) -> Callable[[Command], Comma
 
 _OPTIONS = (
     click.option("--interleaved", is_flag=True, help="It pairs components (2i, 2i+1)."),
-    click.option(
-        "--half",
-        is_flag=True,
-        help="It pairs components (i, i+d/2); with --interleaved: both, as a keyword says.",
-    ),
+    click.option("--half", is_flag=True, help="It pairs (i, i+d/2); with --interleaved: both."),
     *(_option(name, told) for name, told in CLAIMS.items()),
     click.option(
         "--scaling",

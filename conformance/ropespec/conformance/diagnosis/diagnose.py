@@ -191,8 +191,15 @@ def _are_right(asker: Asker, calls: Sequence[Given], few: Sequence[Seen]) -> boo
 
 
 def _moves(choice: Choice) -> bool:
-    """Whether it takes what stands elsewhere, as whoever ignores strides does."""
-    return {*choice.stage.split(" and ")} <= {"call", "place", "store"}
+    """Whether it takes what stands elsewhere, as whoever ignores strides does.
+
+    Between the elements of a view is NaN.
+    """
+    return choice.key == "not a number" or {*choice.stage.split(" and ")} <= {
+        "call",
+        "place",
+        "store",
+    }
 
 
 def _failing(results: Sequence[CheckResult], profile: Profile) -> list[Given]:

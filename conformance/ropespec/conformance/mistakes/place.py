@@ -7,6 +7,15 @@ from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import Source, own, spread
 from ropespec.conformance.mistakes.rounding import rounded
+from ropespec.conformance.mistakes.rows import (
+    rows_by_both_ends,
+    rows_by_their_ends,
+    rows_by_their_firsts,
+    run_by_its_ends,
+    sorted_if_all_differ,
+    token_by_a_shift,
+    token_in,
+)
 from ropespec.conformance.mistakes.sources import SOURCES
 
 __all__ = ["LIMITED", "MISTAKES", "WHOLE", "combined", "limited"]
@@ -111,39 +120,6 @@ def _steps_in_8_bits(g: Given) -> Array:
     return spread(np.concatenate([p[:, :1], p[:, :1] + np.cumsum(steps, axis=1)], 1), g)
 
 
-def _run_by_its_ends(g: Given) -> Array:
-    p = g.positions
-    counted = p[:, :1] + np.arange(p.shape[1])
-    return spread(np.where(p[:, -1:] == counted[:, -1:], counted, p), g)
-
-
-def _rows_by_their_ends(g: Given) -> Array:
-    p = g.positions
-    same = len(p) > 0 and np.array_equal(p[0], p[-1])
-    return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
-
-
-def _rows_by_their_firsts(g: Given) -> Array:
-    p = g.positions
-    same = p.size > 0 and bool((p[:, 0] == p[0, 0]).all())
-    return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
-
-
-def _token_in(bits: int) -> Source:
-    def source(g: Given) -> Array:
-        flat = np.arange(g.positions.size) % 2**bits
-        return spread(g.positions.ravel()[flat].reshape(g.positions.shape), g)
-
-    return source
-
-
-def _token_by_a_shift(g: Given) -> Array:
-    b, s, heads, _ = g.shape
-    token = np.arange(b * s * heads) >> max(heads.bit_length() - 1, 0)
-    place = g.positions.ravel()[np.minimum(token, b * s - 1)] if token.size else token
-    return np.asarray(place.reshape(b, s, heads, 1), dtype=np.float64)
-
-
 def _split(size: int) -> Choice:
     def place(g: Given) -> Array:
         p = own(g)
@@ -182,21 +158,32 @@ WHOLE: tuple[Choice, ...] = (
         "that at its place, all rows together in increasing order",
         lambda g: spread(np.sort(g.positions, axis=None).reshape(g.positions.shape), g),
     ),
-    _whole("taken for a run", "counted from the first of a row if the last fits", _run_by_its_ends),
-    _whole("taken for a run", "of the first row if the last has the same", _rows_by_their_ends),
+    _whole("taken for a run", "counted from the first of a row if the last fits", run_by_its_ends),
+    _whole("taken for a run", "of the first row if the last has the same", rows_by_their_ends),
     _whole(
-        "taken for a run", "of the first row if all rows begin with the same", _rows_by_their_firsts
+        "taken for a run", "of the first row if all rows begin with the same", rows_by_their_firsts
+    ),
+    _whole(
+        "taken for a run",
+        "of the first row if all rows begin and end with the same",
+        rows_by_both_ends,
+    ),
+    _whole(
+        "rotated by the position of another",
+        "that at its place, all rows together in increasing order, if none occurs twice",
+        sorted_if_all_differ,
+        2.0,
     ),
     _whole(
         "heads rotated differently",
         "that of the token which the bits above those of the number of heads count",
-        _token_by_a_shift,
+        token_by_a_shift,
     ),
     *(
         _whole(
             "rotated by the position of another",
             f"that of the token whose number, through the batch, is its own in {bits} bits",
-            _token_in(bits),
+            token_in(bits),
         )
         for bits in (8, 15, 16)
     ),

@@ -1,0 +1,69 @@
+"""Positions that are looked up by what a row, or a number of a token, is taken to say."""
+
+import numpy as np
+
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.orders import Source, spread
+
+__all__ = [
+    "rows_by_both_ends",
+    "rows_by_their_ends",
+    "rows_by_their_firsts",
+    "run_by_its_ends",
+    "sorted_if_all_differ",
+    "token_by_a_shift",
+    "token_in",
+]
+
+
+def run_by_its_ends(g: Given) -> Array:
+    """Count from the first of a row if its last fits."""
+    p = g.positions
+    counted = p[:, :1] + np.arange(p.shape[1])
+    return spread(np.where(p[:, -1:] == counted[:, -1:], counted, p), g)
+
+
+def rows_by_their_ends(g: Given) -> Array:
+    """Take the first row for all if the last has the same."""
+    p = g.positions
+    same = len(p) > 0 and np.array_equal(p[0], p[-1])
+    return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
+
+
+def rows_by_both_ends(g: Given) -> Array:
+    """Take the first row for all if all begin and end with the same."""
+    p = g.positions
+    same = p.size > 0 and bool((p[:, [0, -1]] == p[0, [0, -1]]).all())
+    return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
+
+
+def sorted_if_all_differ(g: Given) -> Array:
+    """Put all positions in increasing order, if none occurs twice."""
+    p = g.positions
+    unique = np.unique(p)
+    return spread(unique.reshape(p.shape) if unique.size == p.size else p, g)
+
+
+def rows_by_their_firsts(g: Given) -> Array:
+    """Take the first row for all if all begin with the same."""
+    p = g.positions
+    same = p.size > 0 and bool((p[:, 0] == p[0, 0]).all())
+    return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
+
+
+def token_in(bits: int) -> Source:
+    """Count the tokens of the batch in so many bits."""
+
+    def source(g: Given) -> Array:
+        flat = np.arange(g.positions.size) % 2**bits
+        return spread(g.positions.ravel()[flat].reshape(g.positions.shape), g)
+
+    return source
+
+
+def token_by_a_shift(g: Given) -> Array:
+    """Find the token of a head by the bits above those of the number of heads."""
+    b, s, heads, _ = g.shape
+    token = np.arange(b * s * heads) >> max(heads.bit_length() - 1, 0)
+    place = g.positions.ravel()[np.minimum(token, b * s - 1)] if token.size else token
+    return np.asarray(place.reshape(b, s, heads, 1), dtype=np.float64)
