@@ -14,7 +14,7 @@ from ropespec.conformance.report.advice import command
 from ropespec.conformance.report.document import document, schema
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.styles import STYLES
-from ropespec.conformance.subject.errors import TargetUnusable
+from ropespec.conformance.subject.errors import SubjectTimeout, TargetUnusable
 
 pytest.importorskip("torch")
 
@@ -190,6 +190,37 @@ def test_what_no_style_binds_is_said(name, style, said):
         open_subject(f"{STYLED}:{name}", claims, 30.0).close()
 
     assert said in str(caught.value)
+
+
+SLOW = """
+import time
+
+
+def slow(x, offset=0):
+    time.sleep(0.02)
+    return x
+
+
+def hangs(x, offset=0):
+    time.sleep(5.0)
+    return x
+"""
+
+
+def test_the_deadline_of_a_call_counts_the_runs_of_its_positions(tmp_path):
+    """A call that is a hundred of the subject has the time of a hundred; one that hangs has not."""
+    (tmp_path / "found.py").write_text(SLOW, encoding="utf-8")
+    claims = HALF | {"style": "offset", "negative_positions": False}
+    x = np.ones((1, 100, 1, 4), np.float32)
+    apart, together = 2 * np.arange(100)[None], np.arange(100)[None]
+
+    with open_subject(f"{tmp_path}/found.py:slow", claims, 1.0) as session:
+        assert session.rotate(x, apart).reply.seconds > 1.0
+    with (
+        open_subject(f"{tmp_path}/found.py:hangs", claims, 1.0) as session,
+        pytest.raises(SubjectTimeout),
+    ):
+        session.rotate(x, together)
 
 
 def test_a_style_that_there_is_not_is_refused(capsys):

@@ -89,6 +89,10 @@ class Binds:
         What is converted, one clause each.
     ways : tuple of str
         How each way differs from the usual one, as a clause; that of the usual is empty.
+    keywords : tuple of str
+        Those of the API that it takes.
+    by_runs : bool
+        Whether it is called once for each run of consecutive positions.
     """
 
     make: Callable[[Setting], Sequence[Way]]
@@ -96,6 +100,7 @@ class Binds:
     told: tuple[str, ...]
     ways: tuple[str, ...] = ("",)
     keywords: tuple[str, ...] = ()
+    by_runs: bool = False
 
     def rotation(self, setting: Setting) -> Rotation:
         """Return f(x, positions) under a setting."""

@@ -55,6 +55,7 @@ class Bound:
             "claims": dict(self.binds.claims),
             "told": list(self.binds.told),
             "ways": list(self.binds.ways),
+            "by_runs": self.binds.by_runs,
             "others": list(self.others),
         }
 

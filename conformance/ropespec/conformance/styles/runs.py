@@ -8,7 +8,7 @@ import numpy as np
 
 from ropespec.conformance.styles.arrays import Array, Space
 
-__all__ = ["Run", "by_runs", "runs_of"]
+__all__ = ["Run", "by_runs", "count_runs", "runs_of"]
 
 MANY = 64
 """Runs that are called one by one; of more, those that are alike are the rows of one call."""
@@ -47,6 +47,11 @@ def runs_of(positions: np.ndarray) -> list[list[Run]]:
         row = positions if positions.ndim == 1 else positions[0]
         return [list(_runs(row, slice(None)))]
     return [list(_runs(row, slice(n, n + 1))) for n, row in enumerate(positions)]
+
+
+def count_runs(positions: np.ndarray) -> int:
+    """Return how many calls positions (B, S) or (S,) may take."""
+    return sum(map(len, runs_of(positions))) if positions.size else 0
 
 
 def _runs(row: np.ndarray, rows: slice) -> Iterator[Run]:

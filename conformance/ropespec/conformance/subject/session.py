@@ -4,7 +4,7 @@ One that the profile leaves out is not made. After a crash or a timeout the next
 fresh worker.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.spent import Spent
+from ropespec.conformance.styles.runs import count_runs
 from ropespec.conformance.subject.caller import Caller
 from ropespec.conformance.subject.claimed import require_claimed
 from ropespec.conformance.subject.errors import (
@@ -58,6 +59,8 @@ __all__ = [
 ]
 
 CALL_TIMEOUT = 30.0
+_A_RUN = 0.1
+"""Seconds for each run of positions: about those in which JAX traces a gradient."""
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -171,7 +174,7 @@ class Session(Caller):
             _raise_failure(frame)
             return Reply.of(frame, len(arrays))
 
-        doing, most = f"in {question.function}", self.timeout
+        doing, most = f"in {question.function}", self.timeout + self._for_runs(arrays)
         try:
             reply = self.spent.asking(
                 lambda: self._workers.ready(self.profile).ask(
@@ -184,6 +187,14 @@ class Session(Caller):
         self._workers.way = reply.way
         self.trespasses.note(question, packed, reply)
         return reply
+
+    def _for_runs(self, arrays: Sequence[np.ndarray]) -> float:
+        """Return the seconds that are added where one call is many of the subject."""
+        style = self._workers.loaded.style
+        if style is None or not style.by_runs:
+            return 0.0
+        numbers = [one for one in arrays if one.dtype.kind in "iu" and one.ndim in (1, 2)]
+        return _A_RUN * sum(map(count_runs, numbers))
 
     def changed(self, *replies: Reply) -> tuple[bool, ...]:
         """Whether the results of earlier calls are no longer what they were when they came.

@@ -32,6 +32,8 @@ class Styled:
         Whether it was named, and not told by the parameters.
     way : int or None
         Which of the ways answered; None where that is open.
+    by_runs : bool
+        Whether a call is one for each run of consecutive positions.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Styled:
     ways: tuple[str, ...] = ()
     asked: bool = False
     way: int | None = None
+    by_runs: bool = False
 
     def by(self, way: int | None, profile: Profile) -> "Styled":
         """Return the same, with what is special to how it is called under a profile."""
@@ -74,4 +77,5 @@ class Styled:
             checked.texts(values.get(one), "style") for one in ("told", "others", "ways")
         )
         claims = checked.plain(checked.mapping(values.get("claims"), "style"), "style")
-        return cls(name, callee, claims, told, others, ways, asked)
+        (by_runs,) = checked.flags([values.get("by_runs")], "style")
+        return cls(name, callee, claims, told, others, ways, asked, by_runs=by_runs)

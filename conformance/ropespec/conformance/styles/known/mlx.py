@@ -33,7 +33,7 @@ def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
 
         return [rotate]
 
-    return Binds(make, _CLAIMS, TOLD, keywords=("interleaved",))
+    return Binds(make, _CLAIMS, TOLD, keywords=("interleaved",), by_runs=True)
 
 
 def _fits(callee: Callee) -> str:

@@ -62,7 +62,8 @@ def by_offset(callee: Callee, roles: Mapping[str, str]) -> Binds:
     layouts = {"layouts": [True, False]} if switch else {}
     told = [*TOLD, *([growing.told] if growing else [])]
     claims = {**CLAIMS, **(made.claims if made else {}), **layouts}
-    return Binds(make, claims, tuple(told), keywords=("interleaved",) if switch else ())
+    keywords = ("interleaved",) if switch else ()
+    return Binds(make, claims, tuple(told), keywords=keywords, by_runs=True)
 
 
 STYLE = Style(
