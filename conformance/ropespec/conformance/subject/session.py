@@ -60,7 +60,7 @@ __all__ = [
 
 CALL_TIMEOUT = 30.0
 _A_RUN = 0.1
-"""Seconds for each run of positions: about those in which JAX traces a gradient."""
+"""Seconds for each run of positions: about as long as a gradient takes that is traced anew."""
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
