@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
-from ropespec.bench import alarms
+from ropespec.bench import alarms, seeds
 from ropespec.conformance.zoo import Right, Wrong, zoo
 
 _RIGHT = {one.name: one for one in zoo() if isinstance(one, Right)}
@@ -56,6 +57,18 @@ def test_processes_share_the_work(asked: list[tuple[str, int]], tmp_path: Path) 
     _run(file, 1, "--part", "0", "2")
     assert _run(file, 1) == "2 runs of 2 right ones: 0 refused; 0 not run\n"
     assert asked == [("exact_phase", 0), ("recurrence", 0)]
+
+
+@pytest.mark.parametrize("main", [alarms.main, seeds.main])
+@pytest.mark.parametrize("part", [("0", "0"), ("2", "2"), ("-1", "2")])
+def test_a_part_that_there_is_not_is_refused(
+    main: click.Command, part: tuple[str, str], tmp_path: Path
+) -> None:
+    """Nothing is left out without a word."""
+    words = [str(tmp_path / "alarms.jsonl")] if main is alarms.main else []
+    done = CliRunner().invoke(main, [*words, "--part", *part])
+    assert done.exit_code == 2
+    assert f"I must be from 0 to N - 1; got {' '.join(part)}" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["no json", '{"name": "recurrence"}', "3"])

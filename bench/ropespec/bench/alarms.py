@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from ropespec.bench.part import Part, part_option
 from ropespec.conformance.gallery.installing import installed
 from ropespec.conformance.gallery.judging import CONFORMS, NOT_RUN
 from ropespec.conformance.gallery.keeping import kept
@@ -35,10 +36,6 @@ def refused(entry: Right, seed: int) -> dict[str, str]:
     with Session(load(entry.target), entry.profile, timeout=_TIMEOUT) as session:
         verdict = run(session, Plan(seed=seed))
     return {one.id: one.message for one in verdict.failures}
-
-
-Part = tuple[int, int]
-"""Which of those that there are: every n-th from the i-th on, (i, n)."""
 
 
 def _ours(seeds: int, done: set[tuple[str, int]], part: Part) -> Iterator[dict[str, Any]]:
@@ -89,12 +86,7 @@ def _said(name: str, seed: int, row: Mapping[str, Any]) -> dict[str, Any]:
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Those of the gallery in these environments, not those of the zoo.",
 )
-@click.option(
-    "--part",
-    type=(int, click.IntRange(min=1)),
-    default=(0, 1),
-    help="I N: every N-th from the I-th on, so that N processes share FILE.",
-)
+@part_option
 def main(*, file: Path, seeds: int, folder: Path | None, part: Part) -> None:
     """Give every right implementation all checks, at many seeds."""
     told, done = _told(file)

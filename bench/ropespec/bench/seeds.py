@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from ropespec.bench.part import Part, part_option
 from ropespec.conformance.registry import Check, all_checks
 from ropespec.conformance.runner import Plan, run_check
 from ropespec.conformance.subject.session import Session, load
@@ -47,8 +48,8 @@ def passed(entry: Wrong, seeds: Sequence[int]) -> Iterator[tuple[str, int]]:
 @click.command()
 @click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True)
 @click.option("--array", multiple=True, help="Only those of this framework; may be repeated.")
-@click.option("--part", type=(int, int), default=(0, 1), help="I N: every N-th from the I-th on.")
-def main(*, seeds: int, array: tuple[str, ...], part: tuple[int, int]) -> None:
+@part_option
+def main(*, seeds: int, array: tuple[str, ...], part: Part) -> None:
     """Give each wrong implementation to its own checks, at several seeds."""
     first, step = part
     entries = [

@@ -35,8 +35,8 @@ PATIENCE = 200
 ROUND = 64
 """Looks in a round, before other processes are given way."""
 
-ENDS = 32
-"""Bits of the chunk behind the last that is left; those above are the first that is left."""
+FIRST = 1 << 32
+"""What is left, in one number: the first chunk times this, and the one behind the last."""
 
 inline = njit(forceinline=True)
 
@@ -132,10 +132,9 @@ else:
 
 
 @inline
-def are_left(state):
+def are_left(left):
     """Whether there are chunks that nobody has taken."""
-    ends = load(state, LEFT)
-    return ends >> ENDS < ends & ((1 << ENDS) - 1)
+    return left // FIRST < left % FIRST
 
 
 @inline
@@ -145,16 +144,15 @@ def take(state, late):
     Who has taken one knows that the job stands until it is done, as its owner waits for it.
     """
     taken = 0
-    ends = load(state, LEFT)
-    while ends >> ENDS < ends & ((1 << ENDS) - 1):
-        chunk = (ends & ((1 << ENDS) - 1)) - 1 if late else ends >> ENDS
-        if exchange(state, LEFT, ends, ends - 1 if late else ends + (1 << ENDS)):
+    left = load(state, LEFT)
+    while are_left(left):
+        if exchange(state, LEFT, left, left - 1 if late else left + FIRST):
             step, tokens = load(state, STEP), load(state, TOKENS)
-            start = chunk * step
+            start = (left % FIRST - 1 if late else left // FIRST) * step
             call(load(state, KERNEL), load(state, JOB), start, min(start + step, tokens))
             increase(state, DONE)
             taken += 1
-        ends = load(state, LEFT)
+        left = load(state, LEFT)
     return taken
 
 
@@ -202,7 +200,7 @@ def serve(state):
     idle = 0
     while idle < PATIENCE:
         for _ in range(ROUND):
-            if are_left(state):
+            if are_left(load(state, LEFT)):
                 break
         if take(state, True) > 0:
             idle = 0

@@ -195,11 +195,12 @@ def _moves(choice: Choice) -> bool:
 
     Between the elements of a view is NaN.
     """
-    return choice.key == "not a number" or {*choice.stage.split(" and ")} <= {
-        "call",
-        "place",
-        "store",
-    }
+    stages = {*choice.stage.split(" and ")}
+    return choice.key == "not a number" or stages <= _MOVING
+
+
+_MOVING = {"call", "place", "store"}
+"""Stages that take or write something elsewhere, and compute nothing."""
 
 
 def _failing(results: Sequence[CheckResult], profile: Profile) -> list[Given]:

@@ -169,12 +169,12 @@ def _usual_limits(wrong: Sequence[Seen]) -> Iterator[Choice]:
     sizes = [np.abs(one.given.positions[one.wrong.any(axis=(2, 3))]) for one in wrong]
     least = min((int(one.min()) for one in sizes if one.size), default=0)
     powers = range(least.bit_length() - 1, max(least.bit_length() - 4, 3), -1)
-    ends = [least] if least > _USUAL else []
+    ends = [least] if least > _SHORTEST else []
     for end in dict.fromkeys((*ends, *(2**power for power in powers))):
         yield from (limited(kind, end) for kind in LIMITED)
 
 
-_USUAL = 16
+_SHORTEST = 16
 """The shortest table that is thought of."""
 
 
