@@ -203,6 +203,37 @@ def squared_and_multiplied(x, positions):
     return np.concatenate([y.real, y.imag], axis=-1).astype(x.dtype)
 
 
+def steps_along_a_run(x, positions):
+    if positions.shape[1] < 2 or (np.diff(positions, axis=1) != 1).any():
+        return rope(x, positions)
+    step = np.exp(1j * theta(x.shape[-1])).astype(np.complex64)
+    steps = np.broadcast_to(step, (*positions.shape, len(step))).copy()
+    steps[:, 0] = np.exp(1j * positions[:, :1] * theta(x.shape[-1]))
+    turned = np.multiply.accumulate(steps, axis=1, dtype=np.complex64)[:, :, None]
+    a, b = np.split(x, 2, axis=-1)
+    y = (a + 1j * b) * turned
+    return np.concatenate([y.real, y.imag], axis=-1).astype(x.dtype)
+
+
+def quarters_of(x, positions, remainder):
+    """Rotate by the sine and cosine of what is left of an angle when quarters are taken off."""
+    angle = positions[..., None, None] * theta(x.shape[-1])
+    number = np.round(angle / (np.pi / 2))
+    c, s = np.cos(angle - number * np.pi / 2), np.sin(angle - number * np.pi / 2)
+    quarter = [remainder(number) == n for n in range(3)]
+    c, s = np.select(quarter, [c, -s, -c], s), np.select(quarter, [s, c, -s], -c)
+    a, b = np.split(x.astype(np.float64), 2, axis=-1)
+    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1).astype(x.dtype)
+
+
+def quarters_by_a_signed_remainder(x, positions):
+    return quarters_of(x, positions, lambda number: np.fmod(number, 4))
+
+
+def quarters_by_their_size(x, positions):
+    return quarters_of(x, positions, lambda number: np.mod(np.abs(number), 4))
+
+
 def components_have_frequencies(x, positions):
     d = x.shape[-1]
     angle = positions[..., None, None] * 10000.0 ** (-2 * np.arange(d) / d)
@@ -346,6 +377,9 @@ def long_by_the_highest_position(x, positions):
         (turns_of_22_sevenths, {}, "fast sine", "every call"),
         (power_of_a_step_in_float16, {}, "power of a rounded step", "every call"),
         (squared_and_multiplied, {}, "error grows with the position", "far positions"),
+        (steps_along_a_run, {}, "error grows along a row", "long rows"),
+        (quarters_by_a_signed_remainder, {}, "quarters of a turn mixed up", "every call"),
+        (quarters_by_their_size, {}, "quarters of a turn mixed up", "every call"),
         (components_have_frequencies, {}, "members of different frequencies", "every call"),
         (remainder_of_8_pairs_begins_again, {}, "frequencies repeated", "whole block of 8"),
         (pairs_from_12_share_a_frequency, {}, "frequencies repeated", "every call"),

@@ -239,7 +239,7 @@ class Maker:
         yield from self.flags(seed)
         for k, shape in enumerate(LONG):
             dim = self._narrow(shape)
-            for pattern in ("scattered", "ragged", "from")[: 2 if shape[1] < 600 else 1]:
+            for pattern in ("scattered", "ragged"):
                 yield self.given(shape, pattern, 500 + seed + k, dim=dim)
         for shape in ((1, 65541, 1), (65541, 1, 1)) if min(self.dims) <= _NARROW else ():
             yield self.given(shape, "scattered", 900, dim=min(self.dims))

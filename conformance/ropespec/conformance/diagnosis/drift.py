@@ -1,6 +1,6 @@
-"""What is off by little, and by more the larger the position: measured, and not reproduced."""
+"""What is off by little, and by more the farther it is: measured, and not reproduced."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ropespec.conformance.diagnosis.rotation import Outcome
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.diagnosis.unexplained import share
-from ropespec.conformance.mistakes.given import Array
+from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.results import Diagnosis
 
 __all__ = ["drifting"]
@@ -25,39 +25,66 @@ _ALIKE = 4.0
 
 
 def drifting(outcome: Outcome) -> Iterator[Diagnosis]:
-    """Say that errors grow in proportion to the position, if all that is wrong does.
+    """Say that errors grow in proportion to the position, or along a row, if all that is wrong do.
 
     Parameters
     ----------
     outcome : Outcome
         What the calls of a battery came to.
     """
-    parts = [_off(one) for one in outcome.seen if one.given.dtype in ("float32", "float64")]
-    parts = [part for part in parts if part.shape[1]]
-    if (
-        not parts
-        or 2 * len(parts) < len(outcome.wrong)
-        or any(_elsewhere(one) for one in outcome.wrong)
-    ):
+    if any(_elsewhere(one) for one in outcome.wrong):
         return
-    size, off = np.concatenate(parts, axis=1)
-    far = size >= _NEAR
-    step, decade = off[far] / size[far], np.floor(np.log10(size[far]))
+    for key, (among, of, each, where) in _GROWING.items():
+        exact = [one for one in among(outcome) if one.given.dtype in ("float32", "float64")]
+        if 2 * len(exact) < len(outcome.wrong):
+            return
+        step = _growing(np.concatenate([_off(one, of) for one in exact], axis=1))
+        if step:
+            said = f"It is off by up to {step:.2g} for each {each}."
+            yield fact(key, said, where, share(outcome))
+            return
+
+
+Among = Callable[[Outcome], list[Seen]]
+"""In which calls it grows: in all, or where it is made of what is before in the row."""
+Size = Callable[[Given], Array]
+"""How far tokens are, (B, S, 1, 1)."""
+
+_GROWING: dict[str, tuple[Among, Size, str, str]] = {
+    "error grows with the position": (
+        lambda outcome: outcome.seen,
+        lambda given: np.abs(given.positions)[..., None, None],
+        "step of the position",
+        "far positions",
+    ),
+    "error grows along a row": (
+        lambda outcome: outcome.wrong,
+        lambda given: given.index(1),
+        "token before it in its row",
+        "long rows",
+    ),
+}
+"""What an error may grow with: its name, each step of it, and where it is largest."""
+
+
+def _growing(far_off: Array) -> float:
+    """Return the worst step, if all decades have one like it and it is small; or else 0."""
+    size, off = far_off[:, far_off[0] >= _NEAR]
+    if not size.size:
+        return 0.0
+    step, decade = off / size, np.floor(np.log10(size))
     worst = np.array([step[decade == one].max() for one in np.unique(decade)])
-    if len(worst) < _DECADES or not worst.max() <= min(_STEP, _ALIKE * worst.min()):
-        return
-    said = f"It is off by up to {worst.max():.2g} for each step of the position."
-    yield fact("error grows with the position", said, "far positions", share(outcome))
+    grows = len(worst) >= _DECADES and worst.max() <= min(_STEP, _ALIKE * worst.min())
+    return float(worst.max()) if grows else 0.0
 
 
-def _off(seen: Seen) -> Array:
-    """Return the sizes of positions, and how far pairs are off the circle's point, (2, N)."""
+def _off(seen: Seen, of: Size) -> Array:
+    """Return how far tokens are, and how far pairs are off the circle's point, (2, N)."""
     given, chain = seen.given, seen.right
     angle = chain.angle(given, chain.place(given), chain.frequency(given))
     c, s = chain.table(given, angle)
     off = np.abs(multipliers(seen, chain) - (c + 1j * s))
-    size = np.broadcast_to(np.abs(given.positions)[..., None, None], off.shape)
-    return np.stack([size.ravel(), off.ravel()])
+    return np.stack([np.broadcast_to(of(given), off.shape).ravel(), off.ravel()])
 
 
 def _elsewhere(seen: Seen) -> bool:

@@ -63,7 +63,8 @@ def _decoded(wrong: Sequence[Seen], chain: Chain, *, told: bool) -> _Tokens | No
         most = 0.9 * np.pi / slowest
         far = np.abs(decoded.found) < most
         at = np.flatnonzero(chosen & far)
-        at = at[np.abs(_spread(seen.given, "own")[at]) < (most if told else np.inf)]
+        # Twice its position is a usual mistake, and has to be told too.
+        at = at[np.abs(_spread(seen.given, "own")[at]) < (most / 2 if told else np.inf)]
         if not len(at):
             continue
         at = at[:: max(len(at) // 60, 1)]

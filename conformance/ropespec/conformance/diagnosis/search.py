@@ -14,6 +14,7 @@ from ropespec.conformance.diagnosis.fit_frequencies import fitted_frequencies
 from ropespec.conformance.diagnosis.fit_members import fitted_members
 from ropespec.conformance.diagnosis.fit_numbers import fitted_numbers
 from ropespec.conformance.diagnosis.fit_places import fitted_places, fitted_sums
+from ropespec.conformance.diagnosis.fit_quarters import fitted_quarters
 from ropespec.conformance.diagnosis.fits import (
     fitted_clip,
     fitted_gains,
@@ -132,6 +133,7 @@ class Search:
         yield from THREE
         yield from fitted_clip(order)
         yield from fitted_sines(order, self.right)
+        yield from fitted_quarters(order, self.right)
         for dtype in dict.fromkeys(seen.given.dtype for seen in order):
             yield from roundings(dtype)
 

@@ -20,6 +20,9 @@ power of a rounded step
 steps added up
     Rotations are made from one position to the next, and each is rounded, so errors add up;
     compute each angle from its position.
+error grows along a row
+    What is off is small, and grows with the tokens before in the row; do not make the rotation of
+    a token from that of the one before, and compute each angle from its position.
 error grows with the position
     What is off is small, and grows in proportion to the position; do not multiply up a step that
     is rounded, and compute each angle from its position in more digits.
