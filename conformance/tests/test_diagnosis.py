@@ -213,9 +213,13 @@ def test_what_is_not_seen_again_is_no_property(id_, status, diagnosed):
     assert [one.name for one in told] == ["unknown"]
 
 
-def test_a_property_is_seen_in_the_call_that_is_made_again():
-    """Memory that is not looked at again: seen on fresh instances, and not in plain calls."""
-    entry = next(one for one in zoo() if one.name == "kept_by_memory")
+@pytest.mark.parametrize("name", ["kept_by_memory", "kept_by_address"])
+def test_a_property_is_seen_in_the_call_that_is_made_again(name):
+    """Memory that is not looked at again: seen on fresh instances, and not in plain calls.
+
+    Tables kept by address are changed by earlier calls as well, which says less.
+    """
+    entry = next(one for one in zoo() if one.name == name)
     with Session(load(entry.target), entry.profile) as session:
         (one,) = run(session, Plan(only=("ROT-19.refilled",))).diagnosis
 

@@ -234,6 +234,23 @@ def quarters_by_their_size(x, positions):
     return quarters_of(x, positions, lambda number: np.mod(np.abs(number), 4))
 
 
+def heads_of_q_and_k(x, positions, turned):
+    """Rotate what `turned` keeps of the first half of the heads, and of the rest."""
+    y, half = np.array(x), (x.shape[2] + 1) // 2
+    for part in (y[:, :, :half], y[:, :, half:]):
+        kept = turned(part.shape[2])
+        part[:, :, kept] = rope(part[:, :, kept], positions)
+    return y
+
+
+def heads_in_whole_fours(x, positions):
+    return heads_of_q_and_k(x, positions, lambda heads: slice(heads // 4 * 4))
+
+
+def all_heads_but_the_last(x, positions):
+    return heads_of_q_and_k(x, positions, lambda heads: slice(heads - 1))
+
+
 def components_have_frequencies(x, positions):
     d = x.shape[-1]
     angle = positions[..., None, None] * 10000.0 ** (-2 * np.arange(d) / d)
@@ -380,6 +397,13 @@ def long_by_the_highest_position(x, positions):
         (steps_along_a_run, {}, "error grows along a row", "long rows"),
         (quarters_by_a_signed_remainder, {}, "quarters of a turn mixed up", "every call"),
         (quarters_by_their_size, {}, "quarters of a turn mixed up", "every call"),
+        (
+            heads_in_whole_fours,
+            {},
+            "beyond a block",
+            "heads of its half after the last whole block",
+        ),
+        (all_heads_but_the_last, {}, "never applied", "the last head of each half"),
         (components_have_frequencies, {}, "members of different frequencies", "every call"),
         (remainder_of_8_pairs_begins_again, {}, "frequencies repeated", "whole block of 8"),
         (pairs_from_12_share_a_frequency, {}, "frequencies repeated", "every call"),

@@ -55,12 +55,17 @@ def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Dia
     failed = frozenset(result.id for result in results if not result.status.conforms)
     with np.errstate(all="ignore"):
         told = [*_rotation(session, results), *functions(session, failed)]
+    if all(one.name in _VAGUE for one in told):
+        again = list(repeated(session, results))
+        told = [*again, *(one for one in told if not again or one.name == "unknown")]
     named = [one for one in told if one.name != "unknown"]
-    if not named:
-        told = [*repeated(session, results), *told]
     unique = {(one.id, one.name): one for one in reversed(named or told)}
     found = tuple(unique.values())[::-1]
     return found or ((_nothing(results),) if failed else ())
+
+
+_VAGUE = ("unknown", "changed by earlier calls")
+"""What is said where nothing reproduces it; what is seen in a call that is made again says more."""
 
 
 def _nothing(results: Sequence[CheckResult]) -> Diagnosis:

@@ -15,6 +15,7 @@ __all__ = [
     "dtype_of",
     "flag",
     "from_the_end",
+    "half_of",
     "of_dtypes",
     "of_positions",
     "pair_of",
@@ -41,6 +42,16 @@ def along(axis: int, *, back: bool = False) -> Callable[[Given], Array]:
         return g.x.shape[axis] - 1 - index if back else index
 
     return values
+
+
+def half_of(g: Given) -> tuple[Array, Array]:
+    """Return the place of each head in its half of the heads, and how many that half has.
+
+    Where a function takes q and k, the first half is q.
+    """
+    index, heads = g.index(2), g.x.shape[2]
+    first = (heads + 1) // 2
+    return index % max(first, 1), np.where(index < first, first, heads - first)
 
 
 def pair_of(g: Given) -> Array:
@@ -92,25 +103,25 @@ def calls_with(what: str) -> Callable[[str, float], str]:
     return words
 
 
-def counted(what: str) -> Callable[[str, float], str]:
+def counted(what: str, of: str = "") -> Callable[[str, float], str]:
     """Say which of some numbered things."""
 
     def words(op: str, value: float) -> str:
         if what == "pair" and value < 0:
             return "every component" if op == ">=" else "the tail"
         said = {"==": f"{what} {value:g}", ">=": f"{what}s from {value:g} on"}
-        return said.get(op, f"{what}s up to {value:g}")
+        return said.get(op, f"{what}s up to {value:g}") + of
 
     return words
 
 
-def from_the_end(what: str) -> Callable[[str, float], str]:
+def from_the_end(what: str, of: str = "") -> Callable[[str, float], str]:
     """Say which of some things that are counted from the end."""
 
     def words(op: str, value: float) -> str:
         if value == 0 and op in ("==", "<="):
-            return f"the last {what}"
-        return f"{what}s {op} {value:g} from the end"
+            return f"the last {what}{of}"
+        return f"{what}s {op} {value:g} from the end{of}"
 
     return words
 

@@ -10,6 +10,7 @@ from ropespec.conformance.diagnosis.feature import (
     dtype_of,
     flag,
     from_the_end,
+    half_of,
     of_dtypes,
     of_positions,
     pair_of,
@@ -135,6 +136,15 @@ FEATURES: dict[str, Feature] = {
         "second half of heads",
         lambda g: (g.index(2) >= (g.x.shape[2] + 1) // 2).astype(np.float64),
         flag("the second half of the heads", "the first half of the heads"),
+        "token",
+    ),
+    "head of its half": Feature(
+        "head of its half", lambda g: half_of(g)[0], counted("head", " of each half"), "token"
+    ),
+    "last head of its half": Feature(
+        "last head of its half",
+        lambda g: half_of(g)[1] - 1 - half_of(g)[0],
+        from_the_end("head", " of each half"),
         "token",
     ),
     "second half of tokens": Feature(

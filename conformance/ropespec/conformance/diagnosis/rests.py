@@ -5,14 +5,14 @@ from functools import partial
 
 import numpy as np
 
-from ropespec.conformance.diagnosis.feature import Feature, flag, pair_of
+from ropespec.conformance.diagnosis.feature import Feature, flag, half_of, pair_of
 from ropespec.conformance.mistakes.given import Array, Given
 
 __all__ = ["RESTS"]
 
 
 def _rest(
-    g: Given, pack: int, index: Callable[[Given], Array], count: Callable[[Given], int]
+    g: Given, pack: int, index: Callable[[Given], Array], count: Callable[[Given], int | Array]
 ) -> Array:
     return (index(g) >= count(g) // pack * pack).astype(np.float64)
 
@@ -25,9 +25,20 @@ def _place(g: Given) -> Array:
     return np.asarray(g.index(0) * g.x.shape[1] + g.index(1))
 
 
+def _many(word: str) -> str:
+    thing, *rest = word.split(" ", 1)
+    return " ".join([f"{thing}s", *rest])
+
+
 _COUNTED = {
     "pair": ((4, 8, 16, 32), "component", pair_of, lambda g: g.turning // 2),
     "head": ((2, 4, 8, 16, 32), "token", *_along(2)),
+    "head of its half": (
+        (2, 4, 8, 16),
+        "token",
+        lambda g: half_of(g)[0],
+        lambda g: half_of(g)[1],
+    ),
     "row": ((2, 4, 8, 16), "token", *_along(0)),
     "token": ((2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), "token", *_along(1)),
     "place": (
@@ -39,10 +50,13 @@ _COUNTED = {
 }
 
 RESTS: dict[str, Feature] = {
-    f"rest of {pack} {word}s": Feature(
-        f"rest of {pack} {word}s",
+    f"rest of {pack} {_many(word)}": Feature(
+        f"rest of {pack} {_many(word)}",
         partial(_rest, pack=pack, index=index, count=count),
-        flag(f"{word}s after the last whole block of {pack}", f"{word}s in whole blocks of {pack}"),
+        flag(
+            f"{_many(word)} after the last whole block of {pack}",
+            f"{_many(word)} in whole blocks of {pack}",
+        ),
         scope,
     )
     for word, (packs, scope, index, count) in _COUNTED.items()

@@ -12,6 +12,7 @@ __all__ = ["with_feature"]
 
 _AXES = {"rows": 0, "tokens": 1, "heads": 2, "row": 0, "token": 1, "head": 2}
 _ENDS = {"last row": 0, "last token": 1, "last head": 2}
+_OF_HALF = " of its half"
 _MOST = 200_000
 _MANY = 3_000
 
@@ -60,8 +61,12 @@ class _Wanted:
         elif feature in ("distance", "position", "farthest", "highest"):
             self.position = n
         elif feature.startswith("rest of"):
-            pack, word = feature.split()[2:]
+            pack, word = feature.removesuffix(_OF_HALF).split()[2:]
             self._leave_over(int(pack), word, 1 + n)
+        elif feature.endswith(_OF_HALF):
+            self.shape[2] = max(n + 2, 1)
+        if feature.endswith(_OF_HALF):
+            self.shape[2] *= 2
 
     def _leave_over(self, pack: int, word: str, whole: int) -> None:
         """Take whole packs and, but for the first number of them, something over."""
