@@ -9,7 +9,15 @@ from ropespec.conformance.zoo.entry import wrong
 from ropespec.conformance.zoo.parts import half, rope, table
 from ropespec.spec.scaling import DynamicNtk
 
-__all__ = ["LongestSoFar", "OneEntryByShape", "WornByUse", "tail_of_empty", "written_to_a_copy"]
+__all__ = [
+    "KeptByAddress",
+    "KeptByMemory",
+    "LongestSoFar",
+    "OneEntryByShape",
+    "WornByUse",
+    "tail_of_empty",
+    "written_to_a_copy",
+]
 
 Array = NDArray[Any]
 
@@ -54,6 +62,44 @@ class OneEntryByShape:
         if self.kept is None or key != self.key:
             self.key, self.kept = key, table(positions, x.shape[-1])
         return half(x, *self.kept)
+
+
+@wrong(
+    "kept by memory",
+    "The result is kept for the array of positions, whatever it holds.",
+    "ROT-19.refilled",
+)
+class KeptByMemory:
+    """A cache that asks whether it is the same array."""
+
+    def __init__(self) -> None:
+        self.positions: Array | None = None
+        self.tables: Any = None
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make tables anew for another array, or another shape of x."""
+        if positions is not self.positions or x.shape[-1] != 2 * self.tables[0].shape[-1]:
+            self.positions, self.tables = positions, table(positions, x.shape[-1])
+        return half(x, *self.tables)
+
+
+@wrong(
+    "kept by memory",
+    "Tables are kept for the address of positions, where others lie by and by.",
+    "ROT-19.refilled",
+)
+class KeptByAddress:
+    """A cache whose key is a pointer and a shape."""
+
+    def __init__(self) -> None:
+        self.tables: dict[tuple[Any, ...], Any] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Take the tables that were made for this address and width."""
+        key = (positions.ctypes.data, positions.shape, x.shape[-1])
+        if key not in self.tables:
+            self.tables[key] = table(positions, x.shape[-1])
+        return half(x, *self.tables[key])
 
 
 @wrong(

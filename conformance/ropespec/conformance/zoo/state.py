@@ -14,8 +14,6 @@ __all__ = [
     "BatchOfTheFirstCall",
     "EveryFifthCall",
     "GrownForOneWidth",
-    "KeptByAddress",
-    "KeptByMemory",
     "LengthOfTheFirstCall",
     "RowsFromTheEnd",
     "TableOneRowShort",
@@ -54,44 +52,6 @@ class AdvancesOffset:
             self.prompt = x.shape[1] - 1
             return rope(x, positions)
         return rope(x, positions + max(self.prompt, 0))
-
-
-@wrong(
-    "kept by memory",
-    "The result is kept for the array of positions, whatever it holds.",
-    "ROT-19.refilled",
-)
-class KeptByMemory:
-    """A cache that asks whether it is the same array."""
-
-    def __init__(self) -> None:
-        self.positions: Array | None = None
-        self.tables: Any = None
-
-    def apply_rotary(self, x: Array, positions: Array) -> Array:
-        """Make tables anew for another array, or another shape of x."""
-        if positions is not self.positions or x.shape[-1] != 2 * self.tables[0].shape[-1]:
-            self.positions, self.tables = positions, table(positions, x.shape[-1])
-        return half(x, *self.tables)
-
-
-@wrong(
-    "kept by memory",
-    "Tables are kept for the address of positions, where others lie by and by.",
-    "ROT-19.refilled",
-)
-class KeptByAddress:
-    """A cache whose key is a pointer and a shape."""
-
-    def __init__(self) -> None:
-        self.tables: dict[tuple[Any, ...], Any] = {}
-
-    def apply_rotary(self, x: Array, positions: Array) -> Array:
-        """Take the tables that were made for this address and width."""
-        key = (positions.ctypes.data, positions.shape, x.shape[-1])
-        if key not in self.tables:
-            self.tables[key] = table(positions, x.shape[-1])
-        return half(x, *self.tables[key])
 
 
 @wrong("K2", "A position beyond 2048 raises the base for all later calls.", "ROT-7.value")
