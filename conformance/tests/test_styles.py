@@ -10,11 +10,14 @@ from ropespec import reference
 from ropespec.conformance.cli import main
 from ropespec.conformance.cli.status import UNUSABLE
 from ropespec.conformance.opening import open_subject
+from ropespec.conformance.registry import all_checks
 from ropespec.conformance.report.advice import command
 from ropespec.conformance.report.document import document, schema
-from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.results import Status
+from ropespec.conformance.runner import Plan, run, run_check
 from ropespec.conformance.styles import STYLES
 from ropespec.conformance.subject.errors import SubjectTimeout, TargetUnusable
+from ropespec.conformance.trial import Trial
 
 pytest.importorskip("torch")
 
@@ -85,9 +88,11 @@ WRONG = [
 @pytest.mark.parametrize(("name", "claims", "check"), WRONG)
 def test_what_is_wrong_fails(name, claims, check):
     """Whatever a style converts, it hides no error: not of k, not in memory, not of an offset."""
-    verdict = judged(f"{STYLED}:{name}", claims, (check,))
+    (known,) = (one for one in all_checks() if one.id == check)
+    with open_subject(f"{STYLED}:{name}", claims, 30.0) as session:
+        result = run_check(known, Trial(session), Plan())
 
-    assert [one.id for one in verdict.failures] == [check]
+    assert result.status is Status.FAIL
 
 
 def test_a_broken_offset_is_named():
