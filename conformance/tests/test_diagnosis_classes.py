@@ -215,25 +215,6 @@ def steps_along_a_run(x, positions):
     return np.concatenate([y.real, y.imag], axis=-1).astype(x.dtype)
 
 
-def quarters_of(x, positions, remainder):
-    """Rotate by the sine and cosine of what is left of an angle when quarters are taken off."""
-    angle = positions[..., None, None] * theta(x.shape[-1])
-    number = np.round(angle / (np.pi / 2))
-    c, s = np.cos(angle - number * np.pi / 2), np.sin(angle - number * np.pi / 2)
-    quarter = [remainder(number) == n for n in range(3)]
-    c, s = np.select(quarter, [c, -s, -c], s), np.select(quarter, [s, c, -s], -c)
-    a, b = np.split(x.astype(np.float64), 2, axis=-1)
-    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1).astype(x.dtype)
-
-
-def quarters_by_a_signed_remainder(x, positions):
-    return quarters_of(x, positions, lambda number: np.fmod(number, 4))
-
-
-def quarters_by_their_size(x, positions):
-    return quarters_of(x, positions, lambda number: np.mod(np.abs(number), 4))
-
-
 def heads_of_q_and_k(x, positions, turned):
     """Rotate what `turned` keeps of the first half of the heads, and of the rest."""
     y, half = np.array(x), (x.shape[2] + 1) // 2
@@ -395,8 +376,6 @@ def long_by_the_highest_position(x, positions):
         (power_of_a_step_in_float16, {}, "power of a rounded step", "every call"),
         (squared_and_multiplied, {}, "error grows with the position", "far positions"),
         (steps_along_a_run, {}, "error grows along a row", "long rows"),
-        (quarters_by_a_signed_remainder, {}, "quarters of a turn mixed up", "every call"),
-        (quarters_by_their_size, {}, "quarters of a turn mixed up", "every call"),
         (
             heads_in_whole_fours,
             {},

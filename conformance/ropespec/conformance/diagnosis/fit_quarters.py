@@ -30,9 +30,10 @@ def fitted_quarters(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
         What is claimed.
     """
     parts = [part for part in (_read(seen, chain) for seen in wrong[:_CALLS]) if part is not None]
-    if not parts:
+    angle = np.concatenate([np.zeros(0), *(angles for angles, _ in parts)])
+    if not angle.size:
         return
-    angle, same = np.concatenate([a for a, _ in parts]), np.concatenate([m for _, m in parts], 1)
+    same = np.concatenate([alike for _, alike in parts], axis=1)
     for how in QUARTERS:
         quarter = quarter_of(angle, how)
         share = np.array([same[:, quarter == n].mean(axis=1) for n in np.unique(quarter)])

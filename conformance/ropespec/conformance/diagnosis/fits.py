@@ -14,8 +14,9 @@ from ropespec.conformance.mistakes.given import Array
 from ropespec.conformance.mistakes.stored import clipped_at, everything_times, tail_times
 from ropespec.conformance.mistakes.table import gained
 from ropespec.conformance.mistakes.turns import WHOLE_TURNS, fast_sine
+from ropespec.conformance.mistakes.widths import as_wide
 
-__all__ = ["fitted_clip", "fitted_gains", "fitted_products", "fitted_sines"]
+__all__ = ["fitted_clip", "fitted_gains", "fitted_products", "fitted_sines", "fitted_widths"]
 
 
 def fitted_gains(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
@@ -123,6 +124,20 @@ def fitted_clip(wrong: Sequence[Seen]) -> Iterator[Choice]:
     sizes = np.concatenate([np.abs(seen.y[seen.wrong]) for seen in wrong[:6]])
     if len(sizes) and np.isfinite(sizes).all() and np.ptp(sizes) <= 1e-5 * sizes.max():
         yield clipped_at(snapped(float(sizes.max()), 1e-5))
+
+
+def fitted_widths(wrong: Sequence[Seen]) -> Iterator[Choice]:
+    """Return rotations of as many components as come out changed where most of a head does."""
+    widths = set[int]()
+    for seen in wrong:
+        moved = (seen.y != seen.given.x.astype(np.float64)).any(axis=(0, 1, 2))
+        width = 2 * -(-(int(np.flatnonzero(moved).max(initial=-1)) + 1) // 2)
+        if 2 < width != seen.given.turning:
+            widths.add(width)
+    yield from map(as_wide, sorted(widths)[:_WIDTHS])
+
+
+_WIDTHS = 4
 
 
 def fitted_sines(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:

@@ -50,6 +50,7 @@ _PROPERTIES = {
     "ROT-17.rounded": _Property("result cut off", "cut off, not rounded"),
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
     "ROT-19.refilled": _Property("kept by memory"),
+    "ROT-19.unrecorded": _Property("kept without a gradient"),
     "ROT-20.two-calls": _Property("tables of another call"),
     "ROT-20.second": _Property("gradient without a history"),
     "ROT-22.constant": _Property("gradient into the tables", "gets a gradient", _TABLES),

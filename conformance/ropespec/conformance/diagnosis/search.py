@@ -20,6 +20,7 @@ from ropespec.conformance.diagnosis.fits import (
     fitted_gains,
     fitted_products,
     fitted_sines,
+    fitted_widths,
 )
 from ropespec.conformance.diagnosis.seen import Seen, agree, telling
 from ropespec.conformance.mistakes.blocks import LATE_BLOCKS
@@ -32,6 +33,7 @@ from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import beside_another, roundings
 from ropespec.conformance.mistakes.scaled import of_schemes
 from ropespec.conformance.mistakes.sources import SOURCES
+from ropespec.conformance.mistakes.steps import SEGMENTS
 from ropespec.conformance.mistakes.three import THREE
 from ropespec.conformance.mistakes.turning import GRADIENTS, RARE_TURNS, TURNS
 
@@ -124,6 +126,7 @@ class Search:
         yield from (fitted_base(base) for base in BASES if base != order[0].given.base)
         yield from (combined(((word, 1.0),), 0.0) for word in SOURCES if word != "own")
         yield from fitted_places(order, self.right)
+        yield from fitted_widths(order)
         yield from WHOLE
         yield from LATE_BLOCKS
         yield from DYNAMIC
@@ -133,6 +136,7 @@ class Search:
         yield from THREE
         yield from fitted_clip(order)
         yield from fitted_sines(order, self.right)
+        yield from SEGMENTS
         yield from fitted_quarters(order, self.right)
         for dtype in dict.fromkeys(seen.given.dtype for seen in order):
             yield from roundings(dtype)

@@ -16,7 +16,7 @@ class _Torch(Framework):
     is_backend = True
     transforms = tuple(TRANSFORMS)
     has_gradients = True
-    unrecorded = "torch.no_grad"
+    unrecorded = "torch.inference_mode"
     autocasts = True
     shown = "Tensor"
     overlap = "{}.untyped_storage().data_ptr() == {}.untyped_storage().data_ptr()"

@@ -110,6 +110,11 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
         "twice its own where the last block of {}, moved back to end with the row, overlaps",
         lambda g, n: own(g) * spread(1 + _overlap(g, n), g),
     ),
+    "last by its own size": (
+        "rotated by the position of another",
+        "its own, but in the last block of {}, which begins at its number times its own size",
+        lambda g, n: _taken(g, _short_last(g, n)),
+    ),
     "rounded down": (
         "positions in steps",
         "its own rounded down to a multiple of {}",
@@ -134,6 +139,13 @@ def _overlap(given: Given, size: int) -> Array:
     count = given.x.shape[1]
     index = np.arange(count)
     return np.asarray((count > size) & (index >= count - size) & (index < count // size * size))
+
+
+def _short_last(given: Given, size: int) -> Array:
+    """Return whose position each token has where the last block begins by its own size."""
+    index = np.arange(given.x.shape[1])
+    whole, over = divmod(given.x.shape[1], size)
+    return np.where(index < whole * size, index, whole * over + index - whole * size)
 
 
 def _moved_back(given: Given, size: int) -> Array:

@@ -51,6 +51,9 @@ tables of another call
 otherwise without a gradient
     Where no gradient is recorded x or an earlier result is overwritten, or x is rotated otherwise;
     take one path for both.
+kept without a gradient
+    A table that is kept is made in inference mode, and cannot be used where a gradient is taken;
+    make it when the instance is made, or leave the mode where it is made.
 result overwritten by the next
     The result lies in memory that the next call writes to; return a new array each time.
 kept by memory

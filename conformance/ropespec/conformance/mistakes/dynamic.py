@@ -37,7 +37,9 @@ def _dynamic(limit: int, factor: int, size: Callable[[Given], float], word: str)
 
     grown = f"({factor} n/{limit} - {factor - 1})" if factor > 1 else f"(n/{limit})"
     what = f"the base is multiplied by {grown}^(r/(r-2)), n the {word} of the call, beyond {limit}"
-    return Choice("base grows with the length", "frequency", what, {"frequency": theta}, 2.0)
+    return Choice(
+        "base grows with the length", "frequency and call", what, {"frequency": theta}, 2.0
+    )
 
 
 def _stretched(limit: int, size: Callable[[Given], float], word: str) -> Choice:
@@ -47,7 +49,7 @@ def _stretched(limit: int, size: Callable[[Given], float], word: str) -> Choice:
         return np.asarray(ladder(g) * min(limit / max(size(g), 1.0), 1.0))
 
     what = f"the frequencies are divided by n/{limit}, n the {word} of the call, beyond {limit}"
-    return Choice("K1", "frequency", what, {"frequency": theta}, 2.0)
+    return Choice("K1", "frequency and call", what, {"frequency": theta}, 2.0)
 
 
 def at_length(g: Given, length: float) -> Array:
@@ -61,7 +63,7 @@ def at_length(g: Given, length: float) -> Array:
 def _at_own_length(size: Callable[[Given], float], word: str) -> Choice:
     what = f"the length of the scheme is the {word} of the call where that is more"
     change = {"frequency": lambda g: at_length(g, size(g))}
-    return Choice("base grows with the length", "frequency", what, change, 1.5)
+    return Choice("base grows with the length", "frequency and call", what, change, 1.5)
 
 
 _SIZES = ((_longest, "length"), (_farthest, "largest position plus 1"))

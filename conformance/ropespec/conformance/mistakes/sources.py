@@ -251,6 +251,11 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "counted on by one wherever positions rise",
         of_rows(without_gaps),
     ),
+    "without gaps, through the batch": (
+        "gaps closed",
+        "counted on by one wherever positions rise, through the batch",
+        of_rows(lambda p: without_gaps(p.reshape(1, -1)).reshape(p.shape)),
+    ),
     "distance from the end": (
         "counted from the end",
         "its distance from the end of the sequence",

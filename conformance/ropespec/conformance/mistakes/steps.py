@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import RIGHT, Angle, ladder
+from ropespec.conformance.mistakes.chain import RIGHT, Angle, Table, cos_sin, ladder
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["ANGLES", "MISTAKES", "STEPPED"]
+__all__ = ["ANGLES", "MISTAKES", "SEGMENTS", "STEPPED"]
 
 MISTAKES = entries("""
 frequencies in fixed point
@@ -18,6 +18,9 @@ frequencies in fixed point
     point, or count in steps of 2^-64 turns.
 angles in steps
     Cosines and sines are looked up at the nearest of some angles; interpolate, or compute them.
+last segment of a table of sines
+    Between the last angle of a table and a full turn the last sine is taken; interpolate there
+    with the first, or keep one entry more.
 """)
 
 _WAYS: dict[str, Callable[[Array], Array]] = {"rounded": np.round, "rounded down": np.floor}
@@ -53,6 +56,32 @@ def _looked_up(count: int, how: str) -> Choice:
     return Choice("angles in steps", "angle", what, change, 2.0)
 
 
+def _unwrapped(count: int, cosine: str) -> Choice:
+    """Return tables of so many sines in a turn that are constant in the last segment."""
+    last = 2 * np.pi * (count - 1) / count
+
+    def ended(angle: Array, moved: float) -> Array:
+        return np.where(np.mod(angle * (1 + moved), 2 * np.pi) >= last, last, angle)
+
+    def table(moved: float) -> Table:
+        def of(g: Given, angle: Array) -> tuple[Array, Array]:
+            c, s = cos_sin(g, ended(angle, moved))
+            if cosine == _SHIFTED:
+                c = cos_sin(g, ended(angle + np.pi / 2, moved))[1]
+            return c, s
+
+        return of
+
+    nudged = tuple(replace(RIGHT, table=table(moved)) for moved in (-(2.0**-22), 2.0**-22))
+    what = f"the last of {count} segments of a turn has the sine of its beginning, {cosine}"
+    change = {"table": table(0.0), "nudged": nudged}
+    return Choice("last segment of a table of sines", "table", what, change, 2.0)
+
+
+_SHIFTED = "and the cosine is that of a quarter of a turn on"
+_BESIDE = "and the cosine that of its beginning"
+
+
 def _coarse(bits: int, how: str) -> Choice:
     return _stepped(2.0**-bits, f"2^-{bits}", how)
 
@@ -77,3 +106,10 @@ ANGLES: tuple[Choice, ...] = tuple(
     for count in (*(2**k for k in range(6, 21)), 360, 720, 1000, 3600, 10000, 36000, 100000)
 )
 """Tables of so many sines in a turn."""
+
+SEGMENTS: tuple[Choice, ...] = tuple(
+    _unwrapped(count, cosine)
+    for count in (*(2**k for k in range(8, 21)), 360, 720, 1000, 3600, 10000, 36000, 100000)
+    for cosine in (_SHIFTED, _BESIDE)
+)
+"""Tables of so many sines in a turn that are interpolated, but for the last segment."""

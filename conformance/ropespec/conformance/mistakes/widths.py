@@ -11,7 +11,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.members import Member, Product, made_of, members_claimed
 from ropespec.conformance.mistakes.pairing import claimed_layout, split
 
-__all__ = ["MISTAKES", "WIDTHS"]
+__all__ = ["MISTAKES", "WIDTHS", "as_wide"]
 
 MISTAKES = entries("""
 R1 head_dim instead of rotary_dim
@@ -26,6 +26,8 @@ R9 wrong end rotates, or tail dropped
     The first rotary_dim components must rotate and the others come back as they are.
 halves of a padded head
     The width is rounded up to a power of two and halved; halve the width itself.
+another rotary_dim
+    Another number of components rotates; compare rotary_dim and head_dim with those of the model.
 heads in pieces
     A wide head is cut in pieces that are rotated each by itself; rotate it as a whole.
 """)
@@ -234,3 +236,15 @@ WIDTHS: tuple[Choice, ...] = (
     ),
 )
 """What else rotates."""
+
+
+def as_wide(rotary_dim: int) -> Choice:
+    """Return the rotation of another number of components, by frequencies of its own.
+
+    Parameters
+    ----------
+    rotary_dim : int
+        How many rotate, or all of a head that is no wider.
+    """
+    what = f"{rotary_dim} components rotate"
+    return Choice("another rotary_dim", "pairing", what, _as_wide(lambda _: rotary_dim), 2.0)

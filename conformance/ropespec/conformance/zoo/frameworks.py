@@ -201,6 +201,13 @@ _wrong(
     module=_CALLS,
 )
 _wrong(
+    "torch_kept_without_gradient",
+    "kept without a gradient",
+    "A table is made and kept in whatever mode the first call has.",
+    "ROT-19.unrecorded",
+    module=_CALLS,
+)
+_wrong(
     "torch_tables_of_the_latest_call",
     "tables of another call",
     "The step back rotates by the positions of the latest call.",

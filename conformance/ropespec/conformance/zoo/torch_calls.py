@@ -5,11 +5,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ropespec.conformance.zoo.torch_parts import rope
+from ropespec.conformance.zoo.torch_parts import angles, rope
 
 __all__ = [
     "torch_gradient_of_row_0",
     "torch_in_place_without_gradient",
+    "torch_kept_without_gradient",
     "torch_tables_of_the_latest_call",
     "torch_turns_the_cotangent_itself",
     "torch_workspace_without_gradient",
@@ -31,6 +32,19 @@ def torch_workspace_without_gradient(x: Tensor, positions: Tensor) -> Tensor:
     if torch.is_grad_enabled():
         return y
     return _WORKSPACES.setdefault((x.shape, x.dtype), torch.empty_like(y)).copy_(y)
+
+
+_SIGNS: dict[int, Tensor] = {}
+
+
+def torch_kept_without_gradient(x: Tensor, positions: Tensor) -> Tensor:
+    """Keep the signs of rotate_half for each width."""
+    n = x.shape[-1] // 2
+    if n not in _SIGNS:
+        _SIGNS[n] = torch.cat([-torch.ones(n), torch.ones(n)])
+    angle = angles(positions, 2 * n).repeat(1, 1, 2)[..., None, :]
+    turned = x.roll(n, -1) * _SIGNS[n]
+    return (x.float() * angle.cos() + turned * angle.sin()).to(x.dtype)
 
 
 class _Latest(torch.autograd.Function):

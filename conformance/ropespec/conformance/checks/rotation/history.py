@@ -13,9 +13,9 @@ from ropespec.conformance.case import Case, Space, pool
 from ropespec.conformance.checks.rotation.common import differentiable
 from ropespec.conformance.checks.rotation.walked import listed, usual_case
 from ropespec.conformance.coverage.rows import Walk
-from ropespec.conformance.judge.finding import Finding, compare, held
+from ropespec.conformance.judge.finding import Finding, broken, compare, held
 from ropespec.conformance.registry import check, walks
-from ropespec.conformance.subject.session import NotPossible
+from ropespec.conformance.subject.session import NotPossible, SubjectRaised
 from ropespec.conformance.trial import Trial, unfit
 from ropespec.spec.convention import Keywords
 
@@ -128,6 +128,43 @@ def leaves_no_trace(trial: Trial, case: Case) -> Finding:
         )
         return dataclasses.replace(finding, message=message, general=False)
     return held()
+
+
+def _usual(trial: Trial, seed: int, strength: int) -> Walk:
+    del seed, strength
+    return listed([usual_case(trial, 0)])
+
+
+def _takes_both_modes(trial: Trial) -> str | None:
+    if not trial.profile.framework.unrecorded:
+        return f"{trial.profile.array} records nothing"
+    if not trial.profile.gradients:
+        return "no gradient claimed"
+    return differentiable(trial)
+
+
+@check(
+    "ROT-19.unrecorded",
+    "What is kept of a call that records no gradient cannot be used where one is taken.",
+    space=Space(values=("normal",)),
+    applies=_takes_both_modes,
+)
+@walks(_usual)
+def leaves_what_can_be_recorded(trial: Trial, case: Case) -> Finding:
+    """The first call of an instance records nothing, and the gradient is taken at the second."""
+    plain, back = Step(case, mode="unrecorded"), Step(case, mode="gradient")
+    trial.session.refresh()
+    if not _made(trial, plain).passed:
+        return held()
+    try:
+        found = _made(trial, back)
+    except SubjectRaised as error:
+        trial.session.refresh()
+        if not _made(trial, back).passed:
+            raise
+        found = broken(f"the gradient raises {error}")
+    where = f"after a first call under {trial.profile.framework.unrecorded}"
+    return found if found.passed else dataclasses.replace(found, message=f"{where} {found.message}")
 
 
 def _made(trial: Trial, step: Step) -> Finding:

@@ -149,7 +149,7 @@ class _Torch(Arrays):
         return _zeros_for([x.grad], [x])
 
     def unrecorded(self, request: Request) -> Tensor:
-        with torch.no_grad():
+        with torch.inference_mode():
             y: Tensor = request.of(*request.given)
             return y
 
