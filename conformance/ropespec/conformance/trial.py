@@ -20,6 +20,7 @@ from ropespec.conformance.judge.precision import (
     arithmetic_dtype,
     ladder,
     legitimate,
+    loosest,
 )
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.profile import Profile
@@ -167,8 +168,8 @@ class Trial:
         return legitimate(dtype, self.profile.precision)
 
     def loosest(self, dtype: str) -> Precision:
-        """Return the least precise class that still passes."""
-        return self.classes(dtype)[-1]
+        """Return what allows as much as any class that passes."""
+        return loosest(self.classes(dtype))
 
     def call(
         self, function: str, arrays: Sequence[Any], keywords: dict[str, Any] | None = None

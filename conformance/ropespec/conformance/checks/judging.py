@@ -75,7 +75,7 @@ def _name_the_class(trial: Trial, case: Case, finding: Finding) -> Finding:
 
 def _overran(trial: Trial, case: Case, best: Precision, finding: Finding) -> str:
     """Say which stages the class that fits chooses worse than the one that is allowed."""
-    allowed = trial.loosest(case.dtype)
+    allowed = trial.classes(case.dtype)[-1]
     worse = [stage for stage in STAGES if getattr(best, stage) != getattr(allowed, stage)]
     stages = " and ".join(worse) or "store"
     times = f"{finding.ratio:.2g} times"

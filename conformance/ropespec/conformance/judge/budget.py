@@ -160,13 +160,17 @@ def angle_error(
     if of.scheme is not None:
         rounded = rounded + _U32 * roundings(2 * theta.shape[-1], of, machine.power)
     general = (1 + machine.power + 3 * exponent) * _U32 * a + rounded * a
+    recurrence = np.maximum(general, (index + 1) * (1 + machine.power) * _U32 * a + rounded * a)
+    fast = (36 + 3 * exponent) * _U32 * a + rounded * a
     match kind:
         case "float32":
             return general
         case "recurrence":
-            return np.maximum(general, (index + 1) * (1 + machine.power) * _U32 * a + rounded * a)
+            return recurrence
         case "fast":
-            return (36 + 3 * exponent) * _U32 * a + rounded * a
+            return fast
+        case "any":
+            return np.maximum(recurrence, fast)
     return general + _defect(kind, position, a)
 
 
@@ -317,7 +321,7 @@ def table_error(
     relative = 3 * _U64 if exact else machine.trigonometry * _U32
     if gain != 1.0:
         relative += 2 * UNIT_ROUNDOFF[working]
-    absolute = 2.0**-21 if precision.angle == "fast" else 0.0
+    absolute = 2.0**-21 if precision.angle in ("fast", "any") else 0.0
     for name in sorted(stores & {"float16", "bfloat16"}):
         relative += UNIT_ROUNDOFF[name] * (1 + relative)
         absolute += 2.0**-25 if name == "float16" else 0.0

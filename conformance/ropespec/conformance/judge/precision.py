@@ -4,7 +4,8 @@ A class is a product of four choices: how the angle is made, the dtype the table
 stored in, the dtype of the products, and the dtype of the result, which is always that of x.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 __all__ = [
     "DEFECTS",
@@ -18,6 +19,7 @@ __all__ = [
     "keeps",
     "ladder",
     "legitimate",
+    "loosest",
 ]
 
 UNIT_ROUNDOFF = {
@@ -47,7 +49,8 @@ class Precision:
     name : str
         As given to `--precision`.
     angle : str
-        How the angle is made: `float64`, `float32`, `recurrence`, `fast`, or a defect.
+        How the angle is made: `float64`, `float32`, `recurrence`, `fast`, `any` of these, or a
+        defect.
     table : str or None
         dtype the table is rounded to; None for the arithmetic dtype.
     arithmetic : str or None
@@ -175,6 +178,20 @@ def legitimate(dtype: str, declared: str | None = None) -> tuple[Precision, ...]
     """
     names = (declared,) if declared is not None else _LEGITIMATE[dtype]
     return tuple(PRECISIONS[name] for name in names)
+
+
+def loosest(classes: Sequence[Precision]) -> Precision:
+    """Return what allows as much as any of some classes, at every stage.
+
+    Of tables and products the last class allows the most; of angles none does everywhere, for the
+    error of a recurrence grows with the pair, and that of a fast sine does not.
+
+    Parameters
+    ----------
+    classes : sequence of Precision
+        From best to worst.
+    """
+    return classes[-1] if len(classes) == 1 else replace(classes[-1], angle="any")
 
 
 def ladder(dtype: str) -> tuple[Precision, ...]:

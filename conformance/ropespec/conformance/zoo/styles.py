@@ -120,9 +120,10 @@ def exp_log_frequencies(x: Array, positions: Array) -> Array:
 
 @right(
     "Each frequency from the one before.",
-    {"float32": "float32-recurrence"},
+    {"float32": "float32-recurrence", "float16": "float32-recurrence"},
     interleaved=True,
-    head_dims=(128,),
+    head_dims=(128, 256),
+    dtypes=("float32", "float16"),
 )
 def recurrence(x: Array, positions: Array) -> Array:
     """theta *= ratio, in float32."""
