@@ -1,10 +1,13 @@
 """Mistakes in tables of sines, widths, runs and lengths, each named by what it reproduces."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.profile import Profile
+from ropespec.reference import inv_freq_scaled
+from ropespec.spec.scaling import Llama3
 
 
 def theta(d, base=10000.0):
@@ -79,6 +82,45 @@ def last_chunk_by_its_own_size(x, positions):
     return out
 
 
+def positions_tiled_over_heads(x, positions):
+    """Fold heads into rows, and repeat the rows of positions as if heads came first."""
+    rows, tokens, heads, d = x.shape
+    folded = x.transpose(0, 2, 1, 3).reshape(rows * heads, tokens, 1, d)
+    y = rope(folded, np.tile(positions, (heads, 1)))
+    return y.reshape(rows, heads, tokens, d).transpose(0, 2, 1, 3)
+
+
+def far_rows_brought_near(x, positions):
+    start = positions[:, :1]
+    return rope(x, positions - np.where(start >= 65536, start, 0))
+
+
+def angles_in_bfloat16(x, positions):
+    """Round angles, of which those of the first pair lie halfway between two."""
+    angle = (positions[..., None, None] * theta(x.shape[-1])).astype(ml_dtypes.bfloat16)
+    angle = angle.astype(np.float64)
+    return turned(x, np.cos(angle), np.sin(angle))
+
+
+def ramp_of_the_whole_head(x, positions):
+    """Make the ends of the ramp of YaRN with head_dim, where fewer rotate."""
+    d, r, base = x.shape[-1], 32, 10000.0
+    at = [d * np.log(4096 / (turns * 2 * np.pi)) / (2 * np.log(base)) for turns in (32, 1)]
+    low, high = max(np.floor(at[0]), 0), min(np.ceil(at[1]), d - 1)
+    share = np.clip((np.arange(r // 2) - low) / (high - low), 0, 1)
+    angle = positions[..., None, None] * theta(r) * (share / 16 + 1 - share)
+    gain = 0.1 * np.log(16) + 1
+    y = turned(x[..., :r], gain * np.cos(angle), gain * np.sin(angle))
+    return np.concatenate([y, x[..., r:]], axis=-1)
+
+
+def original_length_of_the_model(x, positions):
+    other = Llama3(8.0, 1.0, 4.0, 131072)
+    frequencies = inv_freq_scaled(x.shape[-1], scaling=other, base=500000.0)
+    angle = positions[..., None, None] * frequencies
+    return turned(x, np.cos(angle), np.sin(angle))
+
+
 def longer_by_the_tokens(x, positions):
     """Take the number of tokens for the length of dynamic NTK."""
     d = x.shape[-1]
@@ -86,6 +128,14 @@ def longer_by_the_tokens(x, positions):
     return rope(x, positions, 10000.0 * grown ** (d / max(d - 2, 1)))
 
 
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
+YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
 DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddings": 256}
 
 
@@ -98,6 +148,20 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
         (rotates_24, {"head_dims": [32, 64]}, "another rotary_dim", "24 components rotate"),
         (gaps_closed_through_the_batch, {}, "gaps closed", "rise, through the batch"),
         (last_chunk_by_its_own_size, {}, "rotated by the position of another", "block of 64"),
+        (positions_tiled_over_heads, {}, "wrong axis", "repeated for each head"),
+        (angles_in_bfloat16, {}, "angles or products in half precision", "rounded to bfloat16"),
+        (
+            ramp_of_the_whole_head,
+            {"scaling": YARN, "rotary_dim": 32, "head_dims": [64]},
+            "another blend",
+            "those of the whole head",
+        ),
+        (
+            original_length_of_the_model,
+            {"scaling": LLAMA3, "base": 500000.0, "head_dims": [64]},
+            "another scheme",
+            "original length 131072",
+        ),
         (
             longer_by_the_tokens,
             {"scaling": DYNAMIC, "negative_positions": False, "head_dims": [8, 32]},
@@ -115,6 +179,16 @@ def test_a_mistake_has_its_name(function, claims, name, what, checks):
     assert found[0].name == name
     assert what in found[0].sentence
     assert found[0].where == "every call"
+
+
+def test_rows_are_told_by_where_they_begin(checks):
+    """What is done to rows that begin far out is done from there on."""
+    in_process = type(checks.trial({}).session)
+    profile = Profile.from_mapping({"interleaved": False})
+    found = diagnose(in_process({"apply_rotary": far_rows_brought_near}, profile))
+
+    assert "its own less the first position of its row" in found[0].sentence
+    assert found[0].where == "rows that begin at positions from 65536 on"
 
 
 def test_where_no_pair_can_be_read_nothing_is_fitted(checks):

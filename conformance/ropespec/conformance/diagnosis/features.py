@@ -51,6 +51,14 @@ def _ends_fit(g: Given) -> Array:
     return np.broadcast_to(fits, p.shape)
 
 
+def _far(p: Array) -> Array:
+    """Return positions far out, and 0 for all others: what is near has sources of its own."""
+    return np.where(p >= _FAR, p, 0)
+
+
+_FAR = 1024
+
+
 def _rising(g: Given) -> Array:
     return np.asarray((np.diff(g.positions, axis=1) > 0).all(axis=1, keepdims=True))
 
@@ -230,6 +238,12 @@ FEATURES: dict[str, Feature] = {
         "starts at 0",
         per_token(lambda g: np.broadcast_to(_p(g)[:, :1] != 0, _p(g).shape)),
         flag("rows that do not begin at position 0", "rows that begin at position 0"),
+        "token",
+    ),
+    "start": Feature(
+        "start",
+        per_token(lambda g: np.broadcast_to(_far(_p(g)[:, :1]), _p(g).shape)),
+        of_positions("rows that begin at positions"),
         "token",
     ),
     "all places": Feature(

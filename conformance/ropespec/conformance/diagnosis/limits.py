@@ -38,6 +38,7 @@ _BISECTED = (
     "distance",
     "position",
     "farthest",
+    "start",
     "highest",
     "all places",
     "token",

@@ -58,7 +58,7 @@ class _Wanted:
             self.shape[_AXES[feature]] = max(n + 2, 1)
         elif feature in ("all places", "place"):
             self.shape[:2] = [1, max(n, 1)]
-        elif feature in ("distance", "position", "farthest", "highest"):
+        elif feature in ("distance", "position", "farthest", "highest", "start"):
             self.position = n
         elif feature.startswith("rest of"):
             pack, word = feature.removesuffix(_OF_HALF).split()[2:]

@@ -50,14 +50,22 @@ def _ends(claimed: Yarn) -> Iterator[Choice]:
     for what, low, high in ways:
         change = {"frequency": _between(claimed, low, high)}
         yield Choice("another blend", "frequency", what, change)
+    of_head = _between(claimed, np.floor, np.ceil, lambda g: g.x.shape[-1])
+    what = "the ends of the ramp are those of the whole head"
+    yield Choice("another blend", "frequency", what, {"frequency": of_head})
 
 
 _Rounded = Callable[[float], float]
 
 
-def _between(claimed: Yarn, below: _Rounded, above: _Rounded) -> Callable[[Given], Array]:
+def _between(
+    claimed: Yarn,
+    below: _Rounded,
+    above: _Rounded,
+    width: Callable[[Given], int] = lambda g: g.turning,
+) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
-        i, r = np.arange(g.turning // 2), g.turning
+        i, r = np.arange(g.turning // 2), width(g)
         turns = (float(claimed.beta_fast), float(claimed.beta_slow))
         ends = [
             r * np.log(claimed.original_length / (2 * np.pi * each)) / (2 * np.log(g.base))

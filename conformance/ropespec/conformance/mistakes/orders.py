@@ -25,6 +25,7 @@ __all__ = [
     "rows_first",
     "spread",
     "tiled",
+    "tiled_rows",
     "without_gaps",
 ]
 
@@ -85,6 +86,18 @@ def row_of_head(g: Given) -> Array:
     p, rows = places(g), np.minimum(np.arange(g.x.shape[2]), max(g.x.shape[0] - 1, 0))
     chosen = p[rows] if len(p) else np.zeros((len(rows), p.shape[1]))
     return np.broadcast_to(chosen.T[None, :, :, None], (*g.x.shape[:3], 1))
+
+
+def tiled_rows(g: Given) -> Array:
+    """Return the position at its place in the row that is its own when rows repeat for each head.
+
+    Rows of batch and heads are one axis, batch first, and positions stand there heads first.
+    """
+    p, (rows, _, heads) = places(g), g.x.shape[:3]
+    if not p.size:
+        return np.zeros((*g.x.shape[:3], 1))
+    own_row = np.arange(rows * heads).reshape(rows, heads) % rows
+    return np.asarray(p[own_row].transpose(0, 2, 1)[..., None])
 
 
 def regrouped(g: Given, *, heads_first: bool) -> Array:

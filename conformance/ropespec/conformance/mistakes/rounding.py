@@ -117,7 +117,8 @@ class _Rounds:
         units: Array | float = 1.0
         if "frequency" not in self.places:
             units = 6 + 3 * np.abs(np.log(np.maximum(theta, 1e-30)))
-        return self.at("angle", self.moved(g, place * theta, units))
+        exact = theta == 1.0  # the angle is the position, and halfway cases are decided
+        return self.at("angle", self.moved(g, place * theta, np.where(exact, 0.0, units)))
 
     def table(self, g: Given, angle: Array) -> tuple[Array, Array]:
         """Return cosines and sines."""

@@ -235,7 +235,8 @@ def _nudged(claimed: Scaling, factor: float) -> Iterator[Scaling]:
     told = {one.name: getattr(claimed, one.name) for one in fields(claimed)}
     changes = [{a: told[b], b: told[a]} for a, b in _SWAPPED if a in told]
     for name in {"original_length", "length"} & {*told}:
-        lengths = (told[name] * times for times in (factor, 1 / factor, 2.0, 0.5))
+        powers = (2.0**power for power in range(8, 21))
+        lengths = (*(told[name] * times for times in (factor, 1 / factor, 2.0, 0.5)), *powers)
         changes += [{name: int(one)} for one in lengths if one >= 1]
     if "factor" in told:
         changes += [{"factor": one} for one in (factor**2, factor**0.5, 2 * factor, factor / 2)]

@@ -22,6 +22,7 @@ from ropespec.conformance.mistakes.orders import (
     rows_first,
     spread,
     tiled,
+    tiled_rows,
     without_gaps,
 )
 
@@ -78,6 +79,11 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "counted from the first position",
         "the first position of its row plus its place",
         lambda g: spread(places(g)[:, :1] + np.arange(g.x.shape[1]), g),
+    ),
+    "less the first": (
+        "counted from the first position",
+        "its own less the first position of its row",
+        lambda g: spread(places(g) - places(g)[:, :1], g),
     ),
     "from the last": (
         "counted from the last position",
@@ -220,6 +226,11 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "X1",
         "that at its place when all positions are repeated for each head, and not each of them",
         tiled,
+    ),
+    "tiled rows": (
+        "X1",
+        "that at its place when the positions of all rows are repeated for each head",
+        tiled_rows,
     ),
     "flat, rows first": (
         "X1",
