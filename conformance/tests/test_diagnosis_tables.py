@@ -90,6 +90,14 @@ def positions_tiled_over_heads(x, positions):
     return y.reshape(rows, heads, tokens, d).transpose(0, 2, 1, 3)
 
 
+def runs_if_all_ends_fit(x, positions):
+    """Take the cheap path for prefill if every row ends where a run would."""
+    length = positions.shape[1]
+    if length and np.all(positions[:, -1] - positions[:, 0] == length - 1):
+        positions = positions[:, :1] + np.arange(length)
+    return rope(x, positions)
+
+
 def far_rows_brought_near(x, positions):
     start = positions[:, :1]
     return rope(x, positions - np.where(start >= 65536, start, 0))
@@ -181,14 +189,29 @@ def test_a_mistake_has_its_name(function, claims, name, what, checks):
     assert found[0].where == "every call"
 
 
-def test_rows_are_told_by_where_they_begin(checks):
-    """What is done to rows that begin far out is done from there on."""
+@pytest.mark.parametrize(
+    ("function", "what", "where"),
+    [
+        (
+            far_rows_brought_near,
+            "its own less the first position of its row",
+            "rows that begin at positions from 65536 on",
+        ),
+        (
+            runs_if_all_ends_fit,
+            "the first position of its row plus its place",
+            "rows whose ends are as far apart as a run's",
+        ),
+    ],
+)
+def test_rows_are_told_by_where_they_begin_and_end(function, what, where, checks):
+    """What is done to some rows alone is said with what they have in common."""
     in_process = type(checks.trial({}).session)
     profile = Profile.from_mapping({"interleaved": False})
-    found = diagnose(in_process({"apply_rotary": far_rows_brought_near}, profile))
+    found = diagnose(in_process({"apply_rotary": function}, profile))
 
-    assert "its own less the first position of its row" in found[0].sentence
-    assert found[0].where == "rows that begin at positions from 65536 on"
+    assert what in found[0].sentence
+    assert where in found[0].where
 
 
 def test_where_no_pair_can_be_read_nothing_is_fitted(checks):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ropespec.conformance.diagnosis.edges import edges
+from ropespec.conformance.diagnosis.edges import edges, no_runs
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.profile import Profile
@@ -234,6 +234,7 @@ class Maker:
                 seed += 1
                 pattern = names[(5 * k + j * (1 + k % 3)) % len(names)]
                 yield self.given(shape, pattern, seed)
+        yield from no_runs(self, seed)
         yield from self._widths(seed)
         yield from self._kinds(seed)
         yield from self.flags(seed)

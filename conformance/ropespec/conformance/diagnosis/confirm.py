@@ -7,6 +7,7 @@ import numpy as np
 
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.edges import no_runs
 from ropespec.conformance.diagnosis.seen import Seen, agree, telling
 from ropespec.conformance.diagnosis.wanted import with_feature
 from ropespec.conformance.diagnosis.where import EVERYWHERE, Atom, Where, conditions
@@ -155,6 +156,7 @@ def fresh_calls(maker: Maker, seed: int, where: Where = EVERYWHERE) -> list[Give
         made.append(maker.given(shape, pattern, seed + k, dim=dim, dtype=dtype))  # type: ignore[arg-type]
     made += maker.flags(seed + 7)
     made += [maker.given((2, 5, 2), "scattered", seed, values=of) for of in ("large", "tiny")]
+    made += () if compiled else no_runs(maker, seed)
     for atom in where.atoms:
         made += _around(maker, atom, where, seed)[: 1 if compiled else None]
     return made

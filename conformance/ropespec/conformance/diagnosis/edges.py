@@ -1,4 +1,4 @@
-"""Calls whose largest position is a power of two: as many rows as a table may have."""
+"""Calls that fill a table to its last row, and calls whose ends alone are those of a run."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +11,7 @@ from ropespec.conformance.mistakes.given import Given
 if TYPE_CHECKING:
     from ropespec.conformance.diagnosis.battery import Maker
 
-__all__ = ["edge", "edges", "powers"]
+__all__ = ["edge", "edges", "no_runs", "powers"]
 
 
 def edge(maker: "Maker", power: int, dim: int, dtype: str) -> Given:
@@ -29,3 +29,12 @@ def powers(maker: "Maker") -> range:
 def edges(maker: "Maker") -> Iterator[Given]:
     """Make calls that fill a table to its last row and beyond, the shortest first."""
     return (edge(maker, one, maker.dims[0], maker.profile.dtypes[0]) for one in powers(maker))
+
+
+def no_runs(maker: "Maker", seed: int) -> Iterator[Given]:
+    """Make rows whose ends are as far apart as a run's, and which are none."""
+    for k, shape in enumerate(((2, 5, 2), (1, 7, 3))):
+        made = maker.given(shape, "from", seed + 30 + k)
+        positions = made.positions.copy()
+        positions[:, 1:3] = positions[:, 2:0:-1]
+        yield replace(made, positions=positions)
