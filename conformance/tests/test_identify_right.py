@@ -114,7 +114,7 @@ def test_right_implementations_of_other_kinds_are_read_in_a_worker(entry):
         ("bhsd_order", "--half --axes bhsd"),
         ("exp_log_frequencies", "--half --base 500000"),
         ("partial_rotary", "--half --rotary-dim 8 --head-dim 24"),
-        ("recurrence", "--interleaved --head-dim 128"),
+        ("recurrence", "--interleaved"),
         ("shared_vector", "--half --shared-positions"),
         ("growing_table", "--half"),
     ],

@@ -122,7 +122,7 @@ def exp_log_frequencies(x: Array, positions: Array) -> Array:
     "Each frequency from the one before.",
     {"float32": "float32-recurrence", "float16": "float32-recurrence"},
     interleaved=True,
-    head_dims=(128, 256),
+    head_dims=(128, 192, 256),
     dtypes=("float32", "float16"),
 )
 def recurrence(x: Array, positions: Array) -> Array:
