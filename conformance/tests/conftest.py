@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from ropespec import reference
+from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import all_checks
-from ropespec.conformance.results import CheckResult
+from ropespec.conformance.results import CheckResult, Diagnosis
 from ropespec.conformance.runner import Plan, run_check
 from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.caller import Caller
@@ -298,3 +299,16 @@ def run():
         )
 
     return in_folder
+
+
+@pytest.fixture
+def diagnosed() -> Callable[..., Any]:
+    """Return a function that diagnoses functions of this process."""
+
+    def find(
+        profile: Profile, results: Any = (), keywords: Any = None, **functions: Any
+    ) -> tuple[Diagnosis, ...]:
+        known = {} if keywords is None else {"keywords": keywords}
+        return diagnose(InProcess(functions, profile, **known), results)  # type: ignore[arg-type]  # stands for a Session
+
+    return find

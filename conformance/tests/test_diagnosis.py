@@ -20,18 +20,6 @@ FAILED = (CheckResult("ROT-7.value", "ROT-7", "title", "sentence", Status.FAIL),
 PASSED = (CheckResult("ROT-7.value", "ROT-7", "title", "sentence", Status.PASS),)
 
 
-@pytest.fixture
-def diagnosed(checks):
-    """Return a function that diagnoses functions of this process."""
-    in_process = type(checks.trial({}).session)
-
-    def find(profile, results=(), keywords=None, **functions):
-        known = {} if keywords is None else {"keywords": keywords}
-        return diagnose(in_process(functions, profile, **known), results)
-
-    return find
-
-
 def usual(x, p):
     """Rotate half-split pairs."""
     return np.asarray(reference.apply_rotary(x, p, interleaved=False))

@@ -6,7 +6,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.before import HISTORY
 from ropespec.conformance.diagnosis.feature import dtype_of
@@ -448,11 +447,10 @@ def long_by_the_highest_position(x, positions):
         (cut_to_bfloat16, {"dtypes": ["bfloat16"]}, "result cut off", "every call"),
     ],
 )
-def test_a_class_of_mistakes_has_its_name(function, claims, name, where, checks):
+def test_a_class_of_mistakes_has_its_name(function, claims, name, where, diagnosed):
     """A number that is in no list, or two mistakes at once, are reproduced and named."""
-    in_process = type(checks.trial({}).session)
     profile = Profile.from_mapping({"interleaved": False, **claims})
-    found = diagnose(in_process({"apply_rotary": function}, profile))
+    found = diagnosed(profile, apply_rotary=function)
 
     assert found[0].name == name
     assert where in found[0].where

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.diagnosis.ask import Answer
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.confirm import Explanation, explains
@@ -261,11 +260,10 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
         ),
     ],
 )
-def test_what_components_are_made_of_has_a_name(function, claims, name, what, checks):
+def test_what_components_are_made_of_has_a_name(function, claims, name, what, diagnosed):
     """It is one that is known, or read off: which components, by which cosine and sine."""
-    in_process = type(checks.trial({}).session)
     profile = Profile.from_mapping({"interleaved": False, **claims})
-    found = diagnose(in_process({"apply_rotary": function}, profile))
+    found = diagnosed(profile, apply_rotary=function)
 
     assert found[0].name.endswith(name)
     assert what in found[0].sentence

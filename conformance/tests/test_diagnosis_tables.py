@@ -4,7 +4,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.profile import Profile
 from ropespec.reference import inv_freq_scaled
 from ropespec.spec.scaling import Llama3
@@ -178,11 +177,10 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
         ),
     ],
 )
-def test_a_mistake_has_its_name(function, claims, name, what, checks):
+def test_a_mistake_has_its_name(function, claims, name, what, diagnosed):
     """The name, and the number that was read off."""
-    in_process = type(checks.trial({}).session)
     profile = Profile.from_mapping({"interleaved": False, **claims})
-    found = diagnose(in_process({"apply_rotary": function}, profile))
+    found = diagnosed(profile, apply_rotary=function)
 
     assert found[0].name == name
     assert what in found[0].sentence
@@ -204,22 +202,20 @@ def test_a_mistake_has_its_name(function, claims, name, what, checks):
         ),
     ],
 )
-def test_rows_are_told_by_where_they_begin_and_end(function, what, where, checks):
+def test_rows_are_told_by_where_they_begin_and_end(function, what, where, diagnosed):
     """What is done to some rows alone is said with what they have in common."""
-    in_process = type(checks.trial({}).session)
     profile = Profile.from_mapping({"interleaved": False})
-    found = diagnose(in_process({"apply_rotary": function}, profile))
+    found = diagnosed(profile, apply_rotary=function)
 
     assert what in found[0].sentence
     assert where in found[0].where
 
 
-def test_where_no_pair_can_be_read_nothing_is_fitted(checks):
+def test_where_no_pair_can_be_read_nothing_is_fitted(diagnosed):
     """What is no rotation of anything has no quarters: the search goes on."""
-    in_process = type(checks.trial({}).session)
     profile = Profile.from_mapping({"interleaved": False})
 
     def nowhere(x, positions):
         return np.where(positions[..., None, None] == 0, x, np.nan).astype(x.dtype)
 
-    assert diagnose(in_process({"apply_rotary": nowhere}, profile))
+    assert diagnosed(profile, apply_rotary=nowhere)

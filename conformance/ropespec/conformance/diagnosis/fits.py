@@ -127,7 +127,7 @@ def fitted_clip(wrong: Sequence[Seen]) -> Iterator[Choice]:
 
 
 def fitted_widths(wrong: Sequence[Seen]) -> Iterator[Choice]:
-    """Return rotations of as many components as come out changed where most of a head does."""
+    """Return rotations of as many components as come out changed, if those are not as claimed."""
     widths = set[int]()
     for seen in wrong:
         moved = (seen.y != seen.given.x.astype(np.float64)).any(axis=(0, 1, 2))
@@ -138,6 +138,7 @@ def fitted_widths(wrong: Sequence[Seen]) -> Iterator[Choice]:
 
 
 _WIDTHS = 4
+"""How many are tried: a width that is read off by chance differs from call to call."""
 
 
 def fitted_sines(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
