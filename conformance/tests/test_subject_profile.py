@@ -45,3 +45,11 @@ def test_impossible_claims(claims, line):
 def test_an_integer_is_a_base():
     """The base is a float from then on."""
     assert type(Profile(layouts=(True,), base=500000).base) is float
+
+
+def test_heads_are_as_wide_as_what_rotates():
+    """Of the usual heads those are left out of which less would rotate than is claimed."""
+    claims = {"interleaved": True, "rotary_dim": 32}
+
+    assert min(Profile.from_mapping(claims).head_dims) == 32
+    assert Profile.from_mapping({**claims, "head_dims": [16, 64]}).head_dims == (64,)

@@ -17,8 +17,8 @@ __all__ = [
     "claim_of",
     "finite_base",
     "require",
-    "require_room",
     "wide_enough",
+    "with_room",
 ]
 
 _KEY = "claim"
@@ -174,10 +174,12 @@ def wide_enough(head_dims: tuple[int, ...], smallest: int) -> tuple[int, ...]:
     return kept
 
 
-def require_room(rotary_dim: int, head_dims: tuple[int, ...]) -> None:
-    """Refuse a rotated part that is in no head."""
-    if not any(head_dim >= rotary_dim for head_dim in head_dims):
+def with_room(rotary_dim: int, head_dims: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the heads that are as wide as what rotates; refuse if there is none."""
+    kept = tuple(head_dim for head_dim in head_dims if head_dim >= rotary_dim)
+    if not kept:
         given = ", ".join(map(str, head_dims))
         raise ProfileError(
             f"rotary-dim must be at most head-dim; got {rotary_dim} for head-dim {given}"
         )
+    return kept

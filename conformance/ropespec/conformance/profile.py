@@ -15,8 +15,8 @@ from ropespec.conformance.claims import (
     claim_of,
     finite_base,
     require,
-    require_room,
     wide_enough,
+    with_room,
 )
 from ropespec.conformance.frameworks import ARRAYS, DEFAULT, FRAMEWORKS, Framework
 from ropespec.conformance.judge.precision import PRECISIONS
@@ -269,7 +269,7 @@ class Profile:
         if self.frequencies is not None:
             _require_mixed(self)
         if self.rotary_dim is not None:
-            require_room(self.rotary_dim, self.head_dims)
+            object.__setattr__(self, "head_dims", with_room(self.rotary_dim, self.head_dims))
         if self.axial and (self.sections is None or self.sections_in_turn):
             raise ProfileError("axial needs sections, and these one after the other")
         if self.scaling is not None:

@@ -80,7 +80,7 @@ def attention_table(profile: Profile) -> Table:
     profile : Profile
         The claims.
     """
-    dims = [dim for dim in profile.head_dims if dim >= (profile.rotary_dim or 2)]
+    dims = list(profile.head_dims)
     dims = [dim for dim in dims if dim <= _WIDEST] or dims[:1]
     chosen = sorted({dims[0], dims[len(dims) // 2], dims[-1]})
     shared = profile.shared_positions or profile.axes == "shd"

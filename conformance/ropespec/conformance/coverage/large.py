@@ -146,7 +146,7 @@ def large_cases(
         Whether the largest of all are made in every dtype.
     """
     usual = replace(usual, positions="spread")
-    widths = [dim for dim in profile.head_dims if dim >= (profile.rotary_dim or 2)]
+    widths = list(profile.head_dims)
     narrow = min(widths)
     wide = max([dim for dim in widths if dim <= _USUAL_WIDTH], default=narrow)
     huge = (_ROWS, _TOKENS, _MOST // (_ROWS * _TOKENS * wide) + 1)

@@ -38,7 +38,7 @@ def blocks(profile: Profile, usual: Case) -> Iterator[Case]:
     """
     most = min(profile.max_position, LAST)
     tokens = min(_TOKENS, most + 1, profile.max_tokens or _TOKENS)
-    widths = [dim for dim in profile.head_dims if dim >= (profile.rotary_dim or 2)]
+    widths = list(profile.head_dims)
     wide = max([dim for dim in widths if dim <= _USUAL_WIDTH], default=min(widths))
     narrow = max([dim for dim in widths if dim <= _NARROW], default=min(widths))
     starts = sorted({*range(0, most + 2 - tokens, tokens), most + 1 - tokens})

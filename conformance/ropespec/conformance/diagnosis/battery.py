@@ -161,8 +161,7 @@ class Maker:
     @property
     def dims(self) -> tuple[int, ...]:
         """Head dimensions at which it may be called, the best to measure at first."""
-        least = self.profile.rotary_dim or 2
-        own = [d for d in self.profile.head_dims if d >= least]
+        own = self.profile.head_dims
         first = [d for d in (32, 64, 16, 24, 128) if d in own]
         return tuple(dict.fromkeys((*first, *sorted(own, key=lambda d: abs(d - 32)))))
 
