@@ -57,6 +57,7 @@ def _far(p: Array) -> Array:
 
 
 _FAR = 1024
+"""Where rows of usual prompts do not begin."""
 
 
 def _rising(g: Given) -> Array:

@@ -15,6 +15,7 @@ Then each stage adds one term, and their sum bounds the error of the element:
 The bound is not relative to |y|: where the two products cancel, losing |y| altogether is legal.
 """
 
+import functools
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -160,17 +161,15 @@ def angle_error(
     if of.scheme is not None:
         rounded = rounded + _U32 * roundings(2 * theta.shape[-1], of, machine.power)
     general = (1 + machine.power + 3 * exponent) * _U32 * a + rounded * a
-    recurrence = np.maximum(general, (index + 1) * (1 + machine.power) * _U32 * a + rounded * a)
-    fast = (36 + 3 * exponent) * _U32 * a + rounded * a
-    match kind:
-        case "float32":
-            return general
-        case "recurrence":
-            return recurrence
-        case "fast":
-            return fast
-        case "any":
-            return np.maximum(recurrence, fast)
+    if kind == "float32":
+        return general
+    worst = []
+    if kind in ("recurrence", "any"):
+        worst += [general, (index + 1) * (1 + machine.power) * _U32 * a + rounded * a]
+    if kind in ("fast", "any"):
+        worst += [(36 + 3 * exponent) * _U32 * a + rounded * a]
+    if worst:
+        return functools.reduce(np.maximum, worst)
     return general + _defect(kind, position, a)
 
 

@@ -203,7 +203,7 @@ _wrong(
 _wrong(
     "torch_kept_without_gradient",
     "kept without a gradient",
-    "A table is made and kept in whatever mode the first call has.",
+    "Signs of rotate_half are made and kept in whatever mode the first call has.",
     "ROT-19.unrecorded",
     module=_CALLS,
 )

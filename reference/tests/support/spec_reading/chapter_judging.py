@@ -186,10 +186,9 @@ def _measured(rows: Rows) -> list[str]:
         ours = cos_sin(m, dim, float(base))
         error = max(float(abs(a - b).max()) for a, b in zip(ours, exact, strict=True))
         for row in rows:
-            said, ours = float(row[column]), row[heading] == "literal reference"
-            right = (
-                said / 2 <= error <= said if ours else said == float(f"{oracle.ORACLE_ERROR:.1e}")
-            )
+            said, is_reference = float(row[column]), row[heading] == "literal reference"
+            of_oracle = said == float(f"{oracle.ORACLE_ERROR:.1e}")
+            right = said / 2 <= error <= said if is_reference else of_oracle
             found += [f"{row[heading]}, {column}: {row[column]}"] * (not right)
     return found
 
