@@ -125,6 +125,23 @@ def test_a_deadline_leaves_the_rest_undecided(tmp_path, monkeypatch, capsys):
     assert " is undecided: " in capsys.readouterr().out.splitlines()[0]
 
 
+def test_a_check_that_has_begun_asks_nothing_after_the_deadline(tmp_path):
+    """One that walks hundreds of slow calls is left where it is, and is no pass."""
+    counted = f"""
+def f(x, positions):
+    time.sleep(0.05)
+    with open({str(tmp_path / "calls")!r}, "a") as file:
+        file.write(".")
+    return right(x, positions)
+"""
+    verdict = verdict_on(tmp_path, counted, "ROT-19.walk", deadline=0.2)
+    skipped = [one for one in verdict.checks if "the deadline of 0.2 s" in one.message]
+
+    assert skipped
+    assert not verdict.failures
+    assert len((tmp_path / "calls").read_text()) < WELL_AT_FIRST + 0.2 / 0.05
+
+
 def test_a_failure_counts_whatever_the_deadline(tmp_path):
     """What failed before the deadline decides."""
     wrong = "def f(x, positions):\n    time.sleep(0.05)\n    return -right(x, positions)\n"

@@ -86,6 +86,8 @@ class Search:
         Whether it waits for every case of a slow subject.
     patience : float
         Seconds after which it else judges no more.
+    until : float
+        When, by `time.perf_counter`, no smaller case is looked for any more.
     outcomes : dict of Case to Finding or SubjectError
         What became of each case.
     failed : tuple of Case and outcome, or None
@@ -104,6 +106,7 @@ class Search:
     most: float = math.inf
     patient: bool = False
     patience: float = field(default_factory=lambda: PATIENCE)
+    until: float = math.inf
     outcomes: dict[Case, Outcome] = field(default_factory=dict)
     failed: tuple[Case, Outcome] | None = None
     worst: float | None = None
@@ -218,7 +221,8 @@ class Search:
 
     def _is_tired(self) -> bool:
         left = min(SHRINK_SECONDS, SHRINK_TOGETHER - self.effort.seconds)
-        return self._after >= self.most or time.perf_counter() - self._failed_at > left
+        tired = min(self._failed_at + left, self.until)
+        return self._after >= self.most or time.perf_counter() > tired
 
 
 def _size(failure: tuple[Case, Outcome]) -> tuple[int, int]:

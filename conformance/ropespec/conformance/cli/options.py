@@ -203,7 +203,7 @@ deadline_option = click.option(
     callback=_seconds,
     default=math.inf,
     metavar="S",
-    help="Seconds for the whole run; what is not checked by then is said.  [default: none]",
+    help="Seconds for the checks; what is not checked by then is said.  [default: none]",
 )
 """The deadline of a whole run; see `runner.Plan`."""
 

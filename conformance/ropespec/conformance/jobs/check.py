@@ -21,7 +21,7 @@ from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.order import FIRST
 from ropespec.conformance.registry import Check, Walker
-from ropespec.conformance.results import CheckResult, Status
+from ropespec.conformance.results import OVERDUE, CheckResult, Status
 from ropespec.conformance.search import (
     EXAMPLES,
     EXAMPLES_COMPILED,
@@ -35,6 +35,7 @@ from ropespec.conformance.search import (
 )
 from ropespec.conformance.subject.session import (
     NotPossible,
+    Overdue,
     SubjectCrashed,
     SubjectError,
     SubjectRaised,
@@ -44,7 +45,7 @@ from ropespec.conformance.subject.session import (
 from ropespec.conformance.trial import Trial, Unfit
 from ropespec.spec import clauses
 
-__all__ = ["result_of", "run_check"]
+__all__ = ["overdue", "result_of", "run_check"]
 
 BLAME = "a call before it is to blame"
 
@@ -72,6 +73,8 @@ def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
         result = _run_check(item, trial, plan)
     except TargetUnusable:
         raise
+    except Overdue:
+        result = result_of(item, Status.SKIP, message=overdue(plan))
     except Exception as error:  # noqa: BLE001  # what it raises depends on what came back
         result = result_of(item, Status.ERROR, message=_BrokenCheckError.by(error).message)
     return replace(result, seconds=time.perf_counter() - began)
@@ -80,7 +83,8 @@ def run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
 def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     if reason := item.reason_to_skip(trial):
         return result_of(item, Status.SKIP, message=reason)
-    search = Search(trial.effort, most=_most(item, plan), patient=plan.full)
+    until = trial.session.until
+    search = Search(trial.effort, most=_most(item, plan), patient=plan.full, until=until)
     if item.walk is not None:
         search.patience = PATIENCE_WALKED
     if item.walk is not None and _walked(item, item.walk, trial, plan, search):
@@ -101,7 +105,7 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
             if outcome.ratio > 0.0:
                 target(min(outcome.ratio, 1.0))
             return
-        search.note_failure(case, outcome)
+        _note_failure(trial, search, case, outcome)
         raise Failed
 
     claimed = trial.profile
@@ -135,12 +139,18 @@ def _walked(item: Check, walk: Walker, trial: Trial, plan: Plan, search: Search)
             if isinstance(outcome, NotPossible):
                 continue
             if not (isinstance(outcome, Finding) and outcome.passed):
-                search.note_failure(row.case, outcome)
+                _note_failure(trial, search, row.case, outcome)
                 break
             search.worst = max(search.worst or 0.0, outcome.ratio)
             seen.append(row.levels)
     trial.covered.note(item.id, seen, steps)
     return search.failed is None
+
+
+def _note_failure(trial: Trial, search: Search, case: Case, outcome: Outcome) -> None:
+    """Keep a case that failed; whatever the deadline, it is told in full."""
+    trial.session.until = math.inf
+    search.note_failure(case, outcome)
 
 
 def _outcome(item: Check, trial: Trial, case: Case, search: Search) -> Outcome:
@@ -226,6 +236,11 @@ def _replayed(item: Check, trial: Trial, case: Case, found: CheckResult) -> Chec
         alone = replace(found.counterexample, drafts=(), no_script=BLAME)
     message = first + line_break + rest
     return replace(found, message=message, counterexample=alone, stateful=True)
+
+
+def overdue(plan: Plan) -> str:
+    """Say that the deadline of a plan left no time for a check."""
+    return f"{OVERDUE} of {plan.deadline:g} s had passed"
 
 
 def result_of(item: Check, status: Status, **values: Any) -> CheckResult:  # noqa: ANN401  # passed on

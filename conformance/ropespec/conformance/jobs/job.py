@@ -1,16 +1,17 @@
 """A job: checks asked of one instance of a subject, one after another."""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ropespec.conformance.coverage.tally import Covered
-from ropespec.conformance.jobs.check import result_of, run_check
+from ropespec.conformance.jobs.check import overdue, result_of, run_check
 from ropespec.conformance.jobs.plan import Plan
 from ropespec.conformance.order import is_late
 from ropespec.conformance.registry import Check, all_checks
-from ropespec.conformance.results import NOT_RUN, OVERDUE, CheckResult, Status
+from ropespec.conformance.results import NOT_RUN, CheckResult, Status
 from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.session import Session
 from ropespec.conformance.subject.trespasses import Trespasses
@@ -111,7 +112,7 @@ class Job:
         session.spent = Spent()
         self.ran: dict[str, Ran] = {}
         self.session, self._plan, self._trial = session, plan, Trial(session)
-        self._began = time.perf_counter()
+        self._until = time.perf_counter() + plan.deadline
 
     def run(self, item: Check) -> Ran:
         """Run a check, unless it is too late or the subject was lost too often."""
@@ -119,11 +120,13 @@ class Job:
         learnt.covered.pace = self._trial.covered.pace
         self._trial.measured, self._trial.covered = learnt.measured, learnt.covered
         self.session.trespasses, self.session.head_dims = learnt.trespasses, learnt.head_dims
-        late = time.perf_counter() - self._began > self._plan.deadline
-        if reason := self._overdue if late else self._lost:
+        late = time.perf_counter() > self._until
+        if reason := overdue(self._plan) if late else self._lost:
             result = result_of(item, Status.SKIP, message=reason)
         else:
+            self.session.until = self._until
             found = run_check(item, self._trial, self._plan)
+            self.session.until = math.inf
             result = with_waivers(found, self.session.waivers)
         if result.status is Status.ERROR and self._trial.worn:
             self.session.refresh()
@@ -151,7 +154,3 @@ class Job:
         lost = [one.result.id for one in self._in_order() if one.result.status in dead]
         told = f"{NOT_RUN}the subject was lost in {', '.join(lost)}"
         return told if len(lost) >= FATAL_LIMIT else ""
-
-    @property
-    def _overdue(self) -> str:
-        return f"{OVERDUE} of {self._plan.deadline:g} s had passed"

@@ -22,7 +22,8 @@ class Plan:
     only : tuple of str
         Clauses, the letters they begin with, checks or chapters; empty for all.
     deadline : float
-        Seconds for the whole run; checks that it leaves no time for are skipped.
+        Seconds for the checks; those that it leaves no time for are skipped, and one that has begun
+        asks nothing more, unless it has failed.
     """
 
     seed: int = 0

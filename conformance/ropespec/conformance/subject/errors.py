@@ -4,6 +4,7 @@ __all__ = [
     "NotClaimed",
     "NotDifferentiable",
     "NotPossible",
+    "Overdue",
     "SubjectCrashed",
     "SubjectError",
     "SubjectRaised",
@@ -98,6 +99,10 @@ class SubjectCrashed(SubjectError):  # noqa: N818  # as SubjectRaised
 
 class SubjectTimeout(SubjectError):  # noqa: N818  # as SubjectRaised
     """No answer within the deadline; the worker was killed."""
+
+
+class Overdue(BaseException):
+    """The run has no time for a call; no error of the subject, and no check may take it for one."""
 
 
 class NotDifferentiable(SubjectError):  # noqa: N818  # as SubjectRaised

@@ -4,6 +4,8 @@ One that the profile leaves out is not made. After a crash or a timeout the next
 fresh worker.
 """
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
@@ -19,6 +21,7 @@ from ropespec.conformance.subject.errors import (
     NotClaimed,
     NotDifferentiable,
     NotPossible,
+    Overdue,
     SubjectCrashed,
     SubjectError,
     SubjectRaised,
@@ -46,6 +49,7 @@ __all__ = [
     "NotDifferentiable",
     "NotPossible",
     "Offer",
+    "Overdue",
     "Reply",
     "Rotated",
     "Session",
@@ -95,6 +99,8 @@ class Session(Caller):
         What the calls so far took; checks add their own.
     trespasses : Trespasses
         What the calls so far wrote to or shared that is not theirs.
+    until : float
+        When, by `time.perf_counter`, the last call may begin.
 
     Raises
     ------
@@ -120,6 +126,7 @@ class Session(Caller):
         self.head_dims: set[int] = set()
         self.spent = Spent()
         self.trespasses = Trespasses()
+        self.until = math.inf
         self._refused = ""  # the transform that raised last, if nothing else was asked since
         self.timeout = timeout
         self._workers = Workers(target, load_timeout, memory_limit)
@@ -162,7 +169,15 @@ class Session(Caller):
         return self._workers.lacks
 
     def ask(self, question: Question) -> Reply:
-        """Ask the worker; what is not claimed is not asked."""
+        """Ask the worker; what is not claimed is not asked.
+
+        Raises
+        ------
+        Overdue
+            If it is later than `until`.
+        """
+        if time.perf_counter() > self.until:
+            raise Overdue
         packed, arrays = question.packed()
         sizes = require_claimed(self.profile, question, arrays)
         transform = question.kind if question.do == "transform" else ""
