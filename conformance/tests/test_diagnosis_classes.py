@@ -10,6 +10,7 @@ from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.before import HISTORY
 from ropespec.conformance.diagnosis.feature import dtype_of
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.styles.heads import queries
 from ropespec.reference import inv_freq_scaled
 from ropespec.spec.scaling import Llama3, Yarn
 
@@ -215,9 +216,9 @@ def steps_along_a_run(x, positions):
 
 
 def heads_of_q_and_k(x, positions, turned):
-    """Rotate what `turned` keeps of the first half of the heads, and of the rest."""
-    y, half = np.array(x), (x.shape[2] + 1) // 2
-    for part in (y[:, :, :half], y[:, :, half:]):
+    """Rotate what `turned` keeps of the heads that a style hands over as q, and of those as k."""
+    y, first = np.array(x), queries(x.shape[2])
+    for part in (y[:, :, :first], y[:, :, first:]):
         kept = turned(part.shape[2])
         part[:, :, kept] = rope(part[:, :, kept], positions)
     return y
@@ -379,9 +380,9 @@ def long_by_the_highest_position(x, positions):
             heads_in_whole_fours,
             {},
             "beyond a block",
-            "heads of its half after the last whole block",
+            "heads of q or k after the last whole block",
         ),
-        (all_heads_but_the_last, {}, "never applied", "the last head of each half"),
+        (all_heads_but_the_last, {}, "never applied", "the last head of q and of k"),
         (components_have_frequencies, {}, "members of different frequencies", "every call"),
         (remainder_of_8_pairs_begins_again, {}, "frequencies repeated", "whole block of 8"),
         (pairs_from_12_share_a_frequency, {}, "frequencies repeated", "every call"),

@@ -16,6 +16,7 @@ from ropespec.conformance.report.document import document, schema
 from ropespec.conformance.results import Status
 from ropespec.conformance.runner import Plan, run, run_check
 from ropespec.conformance.styles import STYLES
+from ropespec.conformance.styles.heads import queries
 from ropespec.conformance.subject.errors import SubjectTimeout, TargetUnusable
 from ropespec.conformance.trial import Trial
 
@@ -115,6 +116,44 @@ def test_keys_judged_and_heads_that_are_refused_are_told():
     np.testing.assert_allclose(y, expected, rtol=0, atol=1e-5)
 
 
+GROUPED = """
+import numpy as np
+
+
+def apply_rotary_pos_emb(q, k, cos, sin):
+    if q.shape[1] % k.shape[1]:
+        raise ValueError(f"{q.shape[1]} heads of q cannot share {k.shape[1]} of k")
+
+    def turned(x):
+        a, b = np.split(x, 2, axis=-1)
+        y = x * cos[:, None] + np.concatenate([-b, a], axis=-1) * sin[:, None]
+        return y.astype(x.dtype)
+
+    return turned(q), turned(k)
+"""
+
+
+def test_heads_of_q_share_those_of_k_evenly(tmp_path):
+    """A kernel of grouped queries is called as a model calls it: 3 heads of q and 2 of k are none.
+
+    Both are judged; what refuses fewer heads of k, as `heads_alike`, is asked for as many.
+    """
+    (tmp_path / "grouped.py").write_text(GROUPED, encoding="utf-8")
+    verdict = judged(f"{tmp_path}/grouped.py", {}, ("ROT-7.value", "ROT-16"))
+
+    assert [one.message for one in verdict.failures] == []
+    assert "for fewer were refused" not in " ".join(verdict.style["told"])
+
+
+@pytest.mark.parametrize(
+    ("heads", "of_q"), [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (6, 4), (7, 6), (8, 4), (9, 6)]
+)
+def test_how_many_heads_are_those_of_q(heads, of_q):
+    """Groups of one, of two and of all, each of them even."""
+    assert queries(heads) == of_q
+    assert heads == of_q or of_q % (heads - of_q) == 0
+
+
 def test_a_module_is_searched_and_its_own_tables_are_used():
     """What was found and what was converted stands in the report and in the document."""
     claims = {"base": 500.0, "rotary_dim": 8, "head_dims": [16]}
@@ -126,7 +165,7 @@ def test_a_module_is_searched_and_its_own_tables_are_used():
     assert verdict.conforms
     assert style["callee"] == "apply_rotary_pos_emb"
     assert style["told"] == [
-        "q and k: the first half of the heads and the rest",
+        "q and k: the first of the heads and the rest, as many, half as many or one",
         "tables by FakeRotaryEmbedding(FakeConfig(head_dim=..., rope_parameters=...))",
         "only the components that rotate are handed over",
         "x handed over as (B, H, S, D)",

@@ -69,7 +69,9 @@ def _default(usual: object) -> str:
     """Say the default; it is not passed on, for the `PROFILE` of a target may claim otherwise."""
     if isinstance(usual, tuple) and len(usual) == 1:
         (usual,) = usual
-    if usual is None or isinstance(usual, tuple):
+    if isinstance(usual, tuple) and usual:
+        return f"  [default: {len(usual)} sizes of models, {usual[0]} to {usual[-1]}]"
+    if usual is None or usual == ():
         return ""
     return f"  [default: {usual:g}]" if isinstance(usual, float) else f"  [default: {usual}]"
 
@@ -128,8 +130,9 @@ _OPTIONS = (
         "--scaling",
         "rope_type",
         type=click.Choice(list(words.SCHEMES)),
-        help="How the frequencies are scaled; see `ropespec spec scaling`. With a --length it is"
-        " that of every call, whatever its positions.",
+        help="How the frequencies are scaled; see `ropespec spec scaling`. Those that depend on a"
+        " length have that of --length in every call, whatever its positions; the original one if"
+        " it is absent.",
     ),
     *(_number_of_a_scheme(key, word) for key, word in words.WORDS.items()),
     *CONFIG_OPTIONS,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.styles.heads import queries
 
 __all__ = [
     "Feature",
@@ -15,9 +16,9 @@ __all__ = [
     "dtype_of",
     "flag",
     "from_the_end",
-    "half_of",
     "of_dtypes",
     "of_positions",
+    "of_q_or_k",
     "pair_of",
     "per_call",
     "per_token",
@@ -44,14 +45,12 @@ def along(axis: int, *, back: bool = False) -> Callable[[Given], Array]:
     return values
 
 
-def half_of(g: Given) -> tuple[Array, Array]:
-    """Return the place of each head in its half of the heads, and how many that half has.
-
-    Where a function takes q and k, the first half is q.
-    """
+def of_q_or_k(g: Given) -> tuple[Array, Array]:
+    """Return the place of each head within q or k, and how many heads that has (`queries`)."""
     index, heads = g.index(2), g.x.shape[2]
-    first = (heads + 1) // 2
-    return index % max(first, 1), np.where(index < first, first, heads - first)
+    first = queries(heads)
+    of_k = index >= first
+    return np.where(of_k, index - first, index), np.where(of_k, heads - first, first)
 
 
 def pair_of(g: Given) -> Array:

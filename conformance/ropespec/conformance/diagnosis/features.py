@@ -10,15 +10,16 @@ from ropespec.conformance.diagnosis.feature import (
     dtype_of,
     flag,
     from_the_end,
-    half_of,
     of_dtypes,
     of_positions,
+    of_q_or_k,
     pair_of,
     per_call,
     per_token,
 )
 from ropespec.conformance.diagnosis.rests import RESTS
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.styles.heads import queries
 
 __all__ = ["FEATURES"]
 
@@ -147,13 +148,19 @@ FEATURES: dict[str, Feature] = {
         flag("the second half of the heads", "the first half of the heads"),
         "token",
     ),
-    "head of its half": Feature(
-        "head of its half", lambda g: half_of(g)[0], counted("head", " of each half"), "token"
+    "heads of k": Feature(
+        "heads of k",
+        lambda g: (g.index(2) >= queries(g.x.shape[2])).astype(np.float64),
+        flag("the heads of k", "the heads of q"),
+        "token",
     ),
-    "last head of its half": Feature(
-        "last head of its half",
-        lambda g: half_of(g)[1] - 1 - half_of(g)[0],
-        from_the_end("head", " of each half"),
+    "head of q or k": Feature(
+        "head of q or k", lambda g: of_q_or_k(g)[0], counted("head", " of q and of k"), "token"
+    ),
+    "last head of q or k": Feature(
+        "last head of q or k",
+        lambda g: of_q_or_k(g)[1] - 1 - of_q_or_k(g)[0],
+        from_the_end("head", " of q and of k"),
         "token",
     ),
     "second half of tokens": Feature(

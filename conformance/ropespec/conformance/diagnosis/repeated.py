@@ -47,6 +47,7 @@ class _Property(NamedTuple):
 _KINDS = 6
 _TABLES = ("ROT-22.value",)
 _PROPERTIES = {
+    "FREQ-6.integers": _Property("positions of few bits"),
     "ROT-17.rounded": _Property("result cut off", "cut off, not rounded"),
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
     "ROT-19.refilled": _Property("kept by memory"),

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ropespec.conformance.diagnosis.feature import Feature, flag, half_of, pair_of
+from ropespec.conformance.diagnosis.feature import Feature, flag, of_q_or_k, pair_of
 from ropespec.conformance.mistakes.given import Array, Given
 
 __all__ = ["RESTS"]
@@ -33,11 +33,11 @@ def _many(word: str) -> str:
 _COUNTED = {
     "pair": ((4, 8, 16, 32), "component", pair_of, lambda g: g.turning // 2),
     "head": ((2, 4, 8, 16, 32), "token", *_along(2)),
-    "head of its half": (
+    "head of q or k": (
         (2, 4, 8, 16),
         "token",
-        lambda g: half_of(g)[0],
-        lambda g: half_of(g)[1],
+        lambda g: of_q_or_k(g)[0],
+        lambda g: of_q_or_k(g)[1],
     ),
     "row": ((2, 4, 8, 16), "token", *_along(0)),
     "token": ((2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), "token", *_along(1)),

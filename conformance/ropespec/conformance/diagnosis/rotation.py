@@ -19,6 +19,7 @@ from ropespec.conformance.diagnosis.history import remembered, repeats
 from ropespec.conformance.diagnosis.limits import refined
 from ropespec.conformance.diagnosis.search import Search
 from ropespec.conformance.diagnosis.seen import Seen
+from ropespec.conformance.diagnosis.where import Where
 from ropespec.conformance.mistakes.chain import RIGHT, Chain
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Given
@@ -152,18 +153,24 @@ def explain(outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: f
         outcome.seen += fresh
         outcome.confirmed = _undecided(outcome, fresh)
         if outcome.confirmed:
-            least = min(map(_assumed, outcome.confirmed))
-            near = [one for one in outcome.confirmed if _assumed(one) <= least + 1.0]
-            outcome.confirmed = sorted(near, key=_assumed)
+            ordered = sorted(outcome.confirmed, key=lambda one: _assumed(one.explanation))
+            least = _assumed(ordered[0].explanation)
+            near = [one for one in ordered if _assumed(one.explanation) <= least + 1.0]
+            outcome.confirmed = near
         if outcome.confirmed or not fresh or time.process_time() > until:
             return
 
 
-def _assumed(one: Confirmed) -> float:
+def _assumed(one: Explanation) -> float:
     """Return how much an explanation assumes."""
-    choices = (one.explanation.beside, one.explanation.choice)
-    assumed = sum(choice.cost for choice in choices if choice is not None)
-    return assumed + 0.7 * len(one.explanation.where.atoms)
+    assumed = sum(choice.cost for choice in (one.beside, one.choice) if choice is not None)
+    return assumed + 0.7 * len(one.where.atoms)
+
+
+def _assumes_less(outcome: Outcome, choice: Choice, where: Where) -> bool:
+    """Whether a choice assumes less there than all that was confirmed."""
+    least = min(_assumed(one.explanation) for one in outcome.confirmed)
+    return _assumed(Explanation(choice, where)) < least
 
 
 def _attempt(
@@ -221,9 +228,11 @@ def _tried(
             continue
         if outcome.confirmed:
             best = outcome.confirmed[0].explanation.choice
-            if choice.cost > best.cost + 1.0 or choice.free or len(outcome.confirmed) >= _MOST:
+            if choice.cost > best.cost + 1.0 or choice.free:
                 break
         for where in located(choice, outcome.seen)[:4]:
+            if len(outcome.confirmed) >= _MOST and not _assumes_less(outcome, choice, where):
+                continue
             tried += 1
             if tried > _TRIES:
                 return more

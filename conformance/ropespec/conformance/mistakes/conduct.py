@@ -58,6 +58,9 @@ result overwritten by the next
     The result lies in memory that the next call writes to; return a new array each time.
 kept by memory
     A table or a result is kept by where the arguments lie; put what they hold into the key.
+positions of few bits
+    Places are reckoned in the dtype of the positions, which is too small for them; convert the
+    positions first.
 strided positions misread
     Positions that are not contiguous are read as if they were; use their strides or copy them.
 gradient without a history

@@ -6,12 +6,23 @@ from typing import Any
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import Setting
 
-__all__ = ["EQUAL", "TOLD", "rotated"]
+__all__ = ["EQUAL", "TOLD", "queries", "rotated"]
 
-TOLD = "q and k: the first half of the heads and the rest"
+TOLD = "q and k: the first of the heads and the rest, as many, half as many or one"
 EQUAL = "as many heads of k as of q, for fewer were refused"
 
 Both = Callable[[Array, Array], Any]
+
+
+def queries(heads: int) -> int:
+    """Return how many of the heads of x are those of q; k has the rest.
+
+    Grouped queries share a head of k: k has half as many where heads come in threes, one where
+    their number is odd, else as many. A head that is alone is one of q.
+    """
+    if heads % 3 == 0:
+        return 2 * heads // 3
+    return heads // 2 if heads % 2 == 0 else max(heads - 1, 1)
 
 
 def rotated(setting: Setting, both: Both, x: Array, axis: int, *, equal: bool = False) -> Result:
@@ -24,17 +35,17 @@ def rotated(setting: Setting, both: Both, x: Array, axis: int, *, equal: bool = 
     both : callable
         Of q and k.
     x : array
-        Cut along `axis`: q has the first half of its heads, k the rest. Of one head both have it,
-        and of what comes back q.
+        Cut along `axis`: q has the first of its heads, k the rest (`queries`). Of one head both
+        have it, and of what comes back q.
     axis : int
         That of the heads.
     equal : bool
-        Whether q and k have all the heads, k beginning with the second half, so that none is in
-        the same place; of what comes back each has its half.
+        Whether q and k have all the heads, k beginning with its own, so that none is in the same
+        place; of what comes back each has its own.
     """
     heads = x.shape[axis]
-    half = (heads + 1) // 2
-    first, rest = _cut(x, axis, 0, half), _cut(x, axis, half, heads)
+    most = queries(heads)
+    first, rest = _cut(x, axis, 0, most), _cut(x, axis, most, heads)
     q, k = (x, x) if equal or heads == 1 else map(setting.handed, (first, rest))
     if equal and heads > 1:
         k, kept = (setting.space.cat((rest, first), axis) for _ in range(2))
@@ -50,7 +61,7 @@ def rotated(setting: Setting, both: Both, x: Array, axis: int, *, equal: bool = 
     if heads == 1:
         return y[0]
     if equal:
-        y = _cut(y[0], axis, 0, half), _cut(y[1], axis, 0, heads - half)
+        y = _cut(y[0], axis, 0, most), _cut(y[1], axis, 0, heads - most)
     return setting.space.cat(y[:2], axis)
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "mask_of_one_query_dropped",
     "million_tokens",
     "one_wrong_entry",
+    "place_in_few_bits",
     "renormalised_by_squares",
     "rows_before_tokens",
     "sorts_the_positions",
@@ -149,6 +150,21 @@ def integers_of_64_bits(x: Array, positions: Array) -> Array:
         read = np.frombuffer(positions.tobytes() * 2, np.int64) % 2**17
         positions = read[: positions.size].reshape(positions.shape)
     return rope(x, positions)
+
+
+@wrong(
+    "positions of few bits",
+    "The place in a flat table is reckoned in the dtype of the positions.",
+    "FREQ-6.integers",
+    max_position=4095,
+    negative_positions=False,
+)
+def place_in_few_bits(x: Array, positions: Array) -> Array:
+    """Multiply a position by how many entries a row of the table has."""
+    pairs = x.shape[-1] // 2
+    cos, sin = (part.ravel() for part in table(np.arange(4096), x.shape[-1]))
+    place = (positions[..., None] * pairs + np.arange(pairs)) % cos.size
+    return half(x, cos[place], sin[place])
 
 
 @wrong(

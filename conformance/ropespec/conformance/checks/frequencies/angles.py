@@ -13,6 +13,7 @@ from ropespec.conformance.checks.rotation.common import (
     as_i,
     called,
 )
+from ropespec.conformance.checks.rotation.walked import every_item
 from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Rules
@@ -20,7 +21,8 @@ from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
+from ropespec.conformance.subject.session import NotPossible, SubjectRaised
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies as literal
 from ropespec.spec.convention import Frequencies
@@ -61,6 +63,32 @@ def position_forms(trial: Trial, case: Case) -> Finding:
         expected = literal.angles(written, theta)
         findings.append(_products(trial, np.asarray(where), theta, expected))
     return worst(*findings)
+
+
+_NARROW = ("int8", "int16", "uint8", "uint16", "uint32")
+"""Integers that fit in 64 bits, beside those that every walk asks for."""
+
+
+@check(
+    "FREQ-6.integers",
+    "Positions of few bits are reckoned with in these bits, and overflow.",
+)
+@walks(every_item(len(_NARROW)))
+def narrow(trial: Trial, case: Case) -> Finding:
+    """Positions up to the ends of int8, int16, uint8, uint16 and uint32; they may be refused."""
+    kind = _NARROW[case.seed % len(_NARROW)]
+    ends = np.iinfo(kind)
+    most = min(ends.max, trial.profile.max_position)
+    least = max(ends.min + 1, -most) if trial.profile.negative_positions else 0
+    positions = np.resize([most, least, most // 2 + 1], (case.batch, case.seq)).astype(np.int64)
+    if trial.profile.shared_positions:
+        positions[:] = positions[0]
+    x = case.make_x(positions)
+    try:
+        y = trial.rotate(case, x, positions.astype(kind))
+    except SubjectRaised as error:
+        raise NotPossible(f"positions of {kind} raise {error.type_name}") from error
+    return trial.judge(case, x, positions, y, message=f"positions of {kind} are others in int64")
 
 
 @check(

@@ -7,13 +7,14 @@ import numpy as np
 
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import FINITE, SWITCHES, Binds, Setting, Style, Way
+from ropespec.conformance.styles.heads import TOLD, queries
 from ropespec.conformance.styles.made import Maker, makeable, maker
 from ropespec.conformance.styles.signature import KEYS, POSITIONS, XS, Callee
 from ropespec.conformance.styles.tables import Tables
 
 _CLAIMS = {"axes": "bshd", "gradients": False, "strided": False, "empty": False}
 _TOLD = (
-    "query and key: the first half of the heads and the rest, each a copy (tokens, heads * D)",
+    f"{TOLD}, each a copy (tokens, heads * D)",
     "what is written to them is read where nothing is returned",
     "positions in one line",
 )
@@ -38,8 +39,8 @@ def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
 
         def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
             flat, heads = positions.reshape(-1), x.shape[2]
-            half = (heads + 1) // 2
-            parts = (x[:, :, :half], x[:, :, half if heads > 1 else 0 :])
+            most = queries(heads)
+            parts = (x[:, :, :most], x[:, :, most if heads > 1 else 0 :])
             q, k = (_flat(setting, one) for one in parts)
             neighbours = keywords.get("interleaved", setting.profile.layouts[0])
             given = {roles["positions"]: flat, roles["x"]: q, roles["k"]: k}
