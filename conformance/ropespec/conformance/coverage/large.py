@@ -34,6 +34,9 @@ _BLOCKS = 2**8 * 3 * 5 * 7
 _SEAMS = ((1, _BLOCKS + 1, 1), (1, _BLOCKS - 1, 1), (_BLOCKS + 1, 1, 1), (1, 1, _BLOCKS + 1))
 """One more and one less than whole blocks of every usual size: the last one is odd."""
 
+_DISTINCT = 40961
+"""Tokens of one run, none repeated: more than 15 bits number, and fewer than 16."""
+
 _ROWS, _TOKENS, _MOST = 3, 4099, 2**24
 """Of the largest calls, and how many elements these have more than."""
 
@@ -69,9 +72,11 @@ class Block:
         alike = profile.shared_positions or profile.axes == "shd"
         heads = min(case.heads, HEADS)
         fits = [n for n in TOKENS if n * heads * case.head_dim <= _ELEMENTS] or TOKENS[-1:]
+        distinct = case.seq == _DISTINCT
         tokens = min(case.seq if alike else case.batch * case.seq, fits[0])
-        part = replace(case, batch=1, seq=tokens, heads=heads)
-        positions = replace(part, positions="spread").make_positions()
+        part = replace(case, batch=1, seq=_DISTINCT if distinct else tokens, heads=heads)
+        kind = "arange" if distinct else "spread"
+        positions = replace(part, positions=kind).make_positions()
         return cls(part, part.make_x(positions), positions, case.shape, alike)
 
     def whole(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -153,6 +158,7 @@ def large_cases(
     first, *others = profile.dtypes
     asked = [(shape, narrow, first) for shape in (*_CROWDS, *_PAIRS, *_LONG, *_SEAMS)]
     asked += [(huge, wide, first)]
+    asked += [((1, _DISTINCT, 1), narrow, first)] * (profile.max_position >= _DISTINCT)
     for dtype in others:
         asked += [(shape, narrow, dtype) for shape in (_CROWDS[0], _PAIRS[0], _LONG[1], _SEAMS[0])]
         asked += [(huge, wide, dtype)] * full

@@ -69,6 +69,8 @@ class Asker:
         How many calls were made.
     past : list of Given
         Those since the instance was started.
+    anew : bool
+        Whether each call is made of a fresh instance.
     """
 
     session: Session
@@ -76,6 +78,7 @@ class Asker:
     backward: bool = False
     calls: int = 0
     past: list[Given] = field(default_factory=list)
+    anew: bool = False
 
     def fresh(self) -> None:
         """Start a fresh instance, which remembers nothing."""
@@ -85,6 +88,8 @@ class Asker:
     def ask(self, given: Given) -> Answer | None:
         """Call it; None for what is not claimed."""
         self.calls += 1
+        if self.anew:
+            self.fresh()
         given = replace(given, past=tuple(self.past))
         asked = self._asked(given)
         if asked.fault in ("crash", "timeout"):

@@ -20,6 +20,7 @@ __all__ = [
     "Explanation",
     "applies",
     "confirmed",
+    "expected",
     "explains",
     "fresh_calls",
     "located",

@@ -84,6 +84,8 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
     manners = list(conduct(asker, outcome.answers))
     aside = _on_itself(outcome, manners) or _littered(outcome)
     told = [] if aside else list(_of(asker, outcome, right))
+    if outcome.of_first_calls:
+        told = [replace(one, where=f"first calls of an instance: {one.where}") for one in told]
     told += manners
     lost = any(one.fault in ("crash", "timeout", "raises") for one in outcome.answers)
     if not lost:
@@ -158,12 +160,16 @@ def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     if not outcome.repeats:
         yield fact(
             "not repeatable",
-            "The same call does not give the same sixteen times.",
-            "calls that are made again",
-            "seen in the first calls of a fresh instance",
+            "The same call does not give the same each time.",
+            where(outcome) if outcome.wrong else "calls that are made again",
+            "seen in calls that were made again",
         )
         return
     if not outcome.wrong:
+        return
+    if outcome.of_first_calls:
+        said = "A call is wrong as the first of an instance, and right after others."
+        yield fact("right only after other calls", said, where(outcome), share(outcome))
         return
     if outcome.by_history:
         yield changed_by_others(asker, outcome) or unexplained(outcome)

@@ -20,8 +20,8 @@ _NEAR = 10
 """From where the rounding of the result is less than what is off."""
 _DECADES = 3
 """Over how many the error must grow, so that it is no error of one place."""
-_ALIKE = 4.0
-"""By how much the worst steps of the decades may differ from each other."""
+_MORE = 2.0
+"""How much larger the worst error of a decade is than that of the one before, at least."""
 
 
 def drifting(outcome: Outcome) -> Iterator[Diagnosis]:
@@ -68,14 +68,15 @@ _GROWING: dict[str, tuple[Among, Size, str, str]] = {
 
 
 def _growing(far_off: Array) -> float:
-    """Return the worst step, if all decades have one like it and it is small; or else 0."""
-    size, off = far_off[:, far_off[0] >= _NEAR]
+    """Return the worst step, if errors grow from decade to decade and it is small; or else 0."""
+    of_pairs = far_off[:, (far_off[0] >= _NEAR) & ~np.isnan(far_off[1])]  # (0, 0) tells nothing
+    size, off = of_pairs
     if not size.size:
         return 0.0
-    step, decade = off / size, np.floor(np.log10(size))
-    worst = np.array([step[decade == one].max() for one in np.unique(decade)])
-    grows = len(worst) >= _DECADES and worst.max() <= min(_STEP, _ALIKE * worst.min())
-    return float(worst.max()) if grows else 0.0
+    step, decade = float((off / size).max()), np.floor(np.log10(size))
+    worst = np.array([off[decade == one].max() for one in np.unique(decade)])
+    grows = len(worst) >= _DECADES and bool((worst[1:] >= _MORE * worst[:-1]).all())
+    return step if grows and step <= _STEP else 0.0
 
 
 def _off(seen: Seen, of: Size) -> Array:
@@ -88,5 +89,6 @@ def _off(seen: Seen, of: Size) -> Array:
 
 
 def _elsewhere(seen: Seen) -> bool:
-    """Whether anything is wrong but what rotates."""
-    return bool(seen.off[..., seen.given.turning :].any())
+    """Whether anything is wrong but what rotates, or is no number."""
+    still = seen.off[..., seen.given.turning :].any()
+    return bool(still) or not bool(np.isfinite(seen.y[seen.off]).all())

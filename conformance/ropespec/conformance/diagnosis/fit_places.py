@@ -1,6 +1,6 @@
 """Positions that were decoded, and the places that explain them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -12,7 +12,8 @@ from ropespec.conformance.mistakes.blocks import BLOCKS, blocked
 from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.place import LIMITED, combined, limited
+from ropespec.conformance.mistakes.orders import restarted, run_lengths
+from ropespec.conformance.mistakes.place import LIMITED, combined, limited, sliced
 from ropespec.conformance.mistakes.sources import SOURCES
 
 __all__ = ["fitted_places", "fitted_sums"]
@@ -40,6 +41,7 @@ def fitted_places(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
             yield from _sums(tokens)
             yield from _blocks(tokens)
             yield from _limits(tokens)
+            yield from _slices(tokens)
     yield from _usual_limits(wrong)
 
 
@@ -160,6 +162,23 @@ def _blocks(tokens: _Tokens) -> Iterator[Choice]:
                     break
             if fits:
                 yield blocked(word, size)
+
+
+def _slices(tokens: _Tokens) -> Iterator[Choice]:
+    """Return places of slices that are moved back to the end of a table."""
+    steps, lengths = (_of_runs(tokens, of) for of in (restarted, run_lengths))
+    for bucket in _BUCKETS:
+        rows = tokens.found - steps + -(-lengths // bucket) * bucket
+        if np.all(np.abs(rows - np.round(rows[0])) <= tokens.room):
+            yield sliced(int(np.round(rows[0])), bucket)
+
+
+def _of_runs(tokens: _Tokens, of: Callable[[Array], Array]) -> Array:
+    parts = (np.repeat(of(one.positions), one.x.shape[2])[at] for one, at in tokens.givens)
+    return np.concatenate(list(parts))
+
+
+_BUCKETS = (1, 8, 16, 32, 64, 128, 256, 512)
 
 
 def _usual_limits(wrong: Sequence[Seen]) -> Iterator[Choice]:

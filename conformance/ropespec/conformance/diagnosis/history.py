@@ -1,7 +1,7 @@
 """Where fresh calls are right: what earlier calls leave behind, by sequences of calls."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +12,13 @@ from ropespec.conformance.diagnosis.confirm import (
     Confirmed,
     Explanation,
     applies,
+    expected,
     explains,
     located,
 )
 from ropespec.conformance.diagnosis.edges import edge, powers
 from ropespec.conformance.diagnosis.search import reproduces
-from ropespec.conformance.diagnosis.seen import Seen
+from ropespec.conformance.diagnosis.seen import Seen, agree
 from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.frequency import LADDERS
 from ropespec.conformance.mistakes.given import Given
@@ -95,6 +96,15 @@ def run_sequences(asker: Asker, maker: Maker, right: Chain, seed: int, count: in
     return seen
 
 
+def _is_by_past(explanation: Explanation, seen: Sequence[Seen]) -> bool:
+    """Whether an explanation says anything else of some call that nothing went before."""
+    for one in seen:
+        alone = Seen(replace(one.answer, given=one.given.alone()), one.right)
+        if not agree(expected(explanation, one).y, expected(explanation, alone)).all():
+            return True
+    return False
+
+
 def remembered(
     asker: Asker, maker: Maker, right: Chain, until: float
 ) -> tuple[list[Confirmed], list[Seen]]:
@@ -132,6 +142,6 @@ def remembered(
     for explanation in found:
         counts = [explains(explanation, one) for one in fresh]
         got, of = (sum(column) for column in zip(*counts, strict=True))
-        if got == of and applies(explanation, fresh):
+        if got == of and applies(explanation, fresh) and _is_by_past(explanation, fresh):
             kept.append(Confirmed(explanation, got, of, len(fresh)))
     return kept, seen

@@ -55,6 +55,8 @@ class Outcome:
         The calls of sequences that were asked for that.
     stopped : bool
         Whether the search was given up for want of time.
+    of_first_calls : bool
+        Whether first calls of an instance alone are wrong: each of these was made of a fresh one.
     """
 
     answers: list[Answer] = field(default_factory=list)
@@ -65,6 +67,7 @@ class Outcome:
     by_history: bool = False
     sequence: list[Seen] = field(default_factory=list)
     stopped: bool = False
+    of_first_calls: bool = False
 
     @property
     def wrong(self) -> list[Seen]:
@@ -96,13 +99,21 @@ def examine(
         After how long the search is given up.
     """
     until, late = time.process_time() + seconds, time.monotonic() + 3 * seconds
-    outcome = Outcome()
+    outcome, also = Outcome(), list(also)
     outcome.repeats = repeats(asker, maker)
     if not _asked(outcome, asker, (*also, *maker.battery()), right, late):
         return outcome
-    if outcome.wrong and not _is_fresh(outcome, asker, right):
+    if not outcome.wrong and _first_calls_are_wrong(asker, also, right):
+        outcome = Outcome(repeats=outcome.repeats, of_first_calls=True)
+        asker.anew, late = True, time.monotonic() + seconds
+        _asked(outcome, asker, (*also, *maker.battery()), right, late)
+        if time.monotonic() < late:  # a fresh instance is not dear
+            explain(outcome, asker, maker, right, until)
+        asker.anew = False
+    elif outcome.wrong and not _is_fresh(outcome, asker, right):
         outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until)
         outcome.by_history = True
+        outcome.repeats &= bool(outcome.confirmed) or _repeats_itself(outcome, asker)
     elif outcome.wrong:
         explain(outcome, asker, maker, right, until)
         if not outcome.confirmed:
@@ -144,6 +155,34 @@ def _is_fresh(outcome: Outcome, asker: Asker, right: Chain) -> bool:
         if not np.array_equal(again.wrong, one.wrong):
             return False
     return True
+
+
+def _first_calls_are_wrong(asker: Asker, also: Sequence[Given], right: Chain) -> bool:
+    """Whether a call that is right after others is wrong as the first of an instance."""
+    for given in also[:_FIRST]:
+        asker.fresh()
+        answer = asker.ask(given)
+        if answer is not None and answer.y is not None and Seen(answer, right).is_wrong:
+            return True
+    return False
+
+
+def _repeats_itself(outcome: Outcome, asker: Asker) -> bool:
+    """Whether the call that is most wrong gives the same, each time of a fresh instance."""
+    worst = max(outcome.wrong, key=lambda one: int(one.off.sum()))
+    first = None
+    for _ in range(_FIRST):
+        asker.fresh()
+        answer = asker.ask(worst.given.alone())
+        if answer is None or answer.y is None:
+            continue
+        if first is not None and not np.array_equal(first, answer.y, equal_nan=True):
+            return False
+        first = answer.y
+    return True
+
+
+_FIRST = 8
 
 
 def explain(outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: float) -> None:

@@ -50,10 +50,25 @@ def _ends(claimed: Yarn) -> Iterator[Choice]:
     for what, low, high in ways:
         change = {"frequency": _between(claimed, low, high)}
         yield Choice("another blend", "frequency", what, change)
-    of_head = _between(claimed, np.floor, np.ceil, lambda g: g.x.shape[-1])
-    what = "the ends of the ramp are those of the whole head"
-    yield Choice("another blend", "frequency", what, {"frequency": of_head})
+    for word, width in _WIDTHS:
+        change = {"frequency": _between(claimed, np.floor, np.ceil, width)}
+        yield Choice(
+            "another blend", "frequency", f"the ends of the ramp are those of {word}", change
+        )
 
+
+def _always(width: int) -> Callable[[Given], int]:
+    return lambda _: width
+
+
+_WIDTHS: tuple[tuple[str, Callable[[Given], int]], ...] = (
+    ("the whole head", lambda g: g.x.shape[-1]),
+    ("what does not turn", lambda g: g.x.shape[-1] - g.turning),
+    ("half of what turns", lambda g: g.turning // 2),
+    ("twice what turns", lambda g: 2 * g.turning),
+    *((f"{n} components", _always(n)) for n in (32, 64, 80, 96, 128, 192, 256)),
+)
+"""Of which width the ends of a ramp may be made."""
 
 _Rounded = Callable[[float], float]
 

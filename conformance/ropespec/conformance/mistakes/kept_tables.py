@@ -11,7 +11,7 @@ from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
 
-__all__ = ["KEPT_TABLES", "MISTAKES"]
+__all__ = ["KEPT_TABLES", "MISTAKES", "OF_ONE_CALL"]
 
 MISTAKES = entries("""
 C4 stale dtype
@@ -22,6 +22,9 @@ table grown wrong
 table as long as the last token
     The table ends with the position of the last token, and larger ones before it are clamped; take
     the largest position of the call.
+table as long as one number
+    The table ends with the largest of one of several position numbers, and larger ones of another
+    are clamped; take the largest of all.
 negative positions from the end of a table
     A position below zero is looked up from the end of a table; keep its sign, or refuse it.
 table a row short
@@ -77,7 +80,7 @@ def _row_short(how: str, grown: Grown, *, by_width: bool) -> Choice:
     return Choice("table a row short", "memory", what, {"place": place}, 1.9)
 
 
-def _to_the_last_token(first: int, kept: str) -> Choice:
+def _to_the_last_token(first: int, kept: str = "anew") -> Choice:
     def place(given: Given) -> Array:
         asked = [given] if kept == "anew" else _asked_for(given, by_width=kept == "by width")
         last = (int(one.positions[:, -1:].max(initial=0)) + 1 for one in asked)
@@ -85,7 +88,20 @@ def _to_the_last_token(first: int, kept: str) -> Choice:
 
     of = {"anew": ", made for each call", "by width": ", one for each head_dim"}.get(kept, "")
     what = f"the position is clamped to a table of {first} rows, longer for last tokens alone{of}"
-    return Choice("table as long as the last token", "memory", what, {"place": place}, 1.9)
+    stage = "place" if kept == "anew" else "memory"
+    return Choice("table as long as the last token", stage, what, {"place": place}, 1.9)
+
+
+def _to_one_number(axis: int) -> Choice:
+    """Return the places of a table that is as long as one of several position numbers asks."""
+
+    def place(given: Given) -> Array:
+        numbers = given.numbers if given.axes else given.positions[..., None]
+        most = numbers[..., min(axis, numbers.shape[-1] - 1)].max()
+        return np.asarray(np.minimum(own_position(given), most))
+
+    what = f"all numbers are at most the largest of number {axis}, of all tokens of the call"
+    return Choice("table as long as one number", "place", what, {"place": place}, 1.5)
 
 
 def _from_the_end(how: str, grown: Grown, *, by_width: bool) -> Choice:
@@ -111,6 +127,10 @@ def _doubled_from(first: int) -> Grown:
         return size
 
     return grown
+
+
+def _in_steps_of(step: int) -> Grown:
+    return lambda need, _: -(-need // step) * step
 
 
 def _made_in(g: Given, grown: Grown) -> str:
@@ -147,6 +167,12 @@ def _table_of_first(kind: str) -> dict[str, object]:
     return {"table": table}
 
 
+OF_ONE_CALL: tuple[Choice, ...] = (
+    *(_to_one_number(axis) for axis in range(3)),
+    *(_to_the_last_token(first) for first in (1, *(2**k for k in range(6, 14)))),
+)
+"""What a table may be that is made for each call."""
+
 KEPT_TABLES: tuple[Choice, ...] = (
     *(
         _grown_wrong(first, late, by_width=by_width, doubled=doubled)
@@ -161,13 +187,14 @@ KEPT_TABLES: tuple[Choice, ...] = (
             ("as long as the largest position", lambda need, _: need),
             ("at least doubled", lambda need, rows: max(need, 2 * rows)),
             *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(4, 15)),
+            *((f"in steps of {2**k}", _in_steps_of(2**k)) for k in range(4, 13)),
         )
         for by_width in (True, False)
     ),
     *(
         _to_the_last_token(first, kept)
         for first in (1, *(2**k for k in range(6, 14)))
-        for kept in ("anew", "by width", "")
+        for kept in ("by width", "")
     ),
     *(
         _from_the_end(how, grown, by_width=by_width)

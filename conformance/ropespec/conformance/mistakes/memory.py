@@ -27,6 +27,9 @@ K2 frequencies kept after a long call
     A long sequence changes the frequencies of later short ones; reset them.
 frequencies of the first width
     The frequencies made for the first head_dim serve every other; keep them by width.
+right only after other calls
+    What a first call is made of is wrong until a later one makes it anew; make it of all that a
+    call depends on.
 changed by earlier calls
     What is kept of earlier calls is no longer right for this one; key it by all that it depends on,
     or do not keep it.

@@ -127,6 +127,15 @@ def restarted(p: Array) -> Array:
     return out
 
 
+def run_lengths(p: Array) -> Array:
+    """Return how many tokens the run of each has, which go on by one."""
+    out = restarted(p) + 1
+    for t in range(p.shape[1] - 2, -1, -1):
+        goes_on = p[:, t + 1] == p[:, t] + 1
+        out[:, t] = np.where(goes_on, out[:, t + 1], out[:, t])
+    return out
+
+
 def restarted_in_runs(p: Array) -> Array:
     """Count from zero in each run of two or more that go on by one; what stands alone is kept."""
     out, begins = restarted(p), np.ones_like(p, dtype=bool)

@@ -5,7 +5,7 @@ import numpy as np
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.orders import Source, own, spread
+from ropespec.conformance.mistakes.orders import Source, own, restarted, run_lengths, spread
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.rows import (
     rows_by_both_ends,
@@ -14,11 +14,12 @@ from ropespec.conformance.mistakes.rows import (
     run_by_its_ends,
     sorted_if_all_differ,
     token_by_a_shift,
+    token_from_the_end,
     token_in,
 )
 from ropespec.conformance.mistakes.sources import SOURCES
 
-__all__ = ["LIMITED", "MISTAKES", "WHOLE", "combined", "limited"]
+__all__ = ["LIMITED", "MISTAKES", "WHOLE", "combined", "limited", "sliced"]
 
 MISTAKES = entries("""
 P3 offset by one
@@ -32,6 +33,9 @@ offset
     A constant is added to every position; rotate by the position itself.
 negative positions clamped
     Positions below zero are rotated as 0; keep their sign.
+slice moved back
+    A slice that would end behind a table begins earlier, as `dynamic_slice` does, so that all its
+    positions are too small; make the table longer by what is sliced beyond the last token.
 positions in 8 bits
     Positions wrap at 8 bits; hold them in 32 or 64.
 positions in 24 bits
@@ -187,9 +191,40 @@ WHOLE: tuple[Choice, ...] = (
         )
         for bits in (8, 15, 16)
     ),
+    *(
+        _whole(
+            "rotated by the position of another",
+            f"that of the token whose number, through the batch, is its own in {bits} bits with a"
+            " sign, from the end below zero",
+            token_from_the_end(bits),
+        )
+        for bits in (8, 16)
+    ),
     *(_split(2**k) for k in range(4, 17)),
 )
 """Places that are no sum of sources."""
+
+
+def sliced(rows: int, bucket: int) -> Choice:
+    """Return the place of a slice that is moved back so that it ends with a table.
+
+    Parameters
+    ----------
+    rows : int
+        Of the table.
+    bucket : int
+        A slice has whole buckets of this many rows, at least as many as a run has tokens.
+    """
+
+    def place(given: Given) -> Array:
+        steps, lengths = restarted(given.positions), run_lengths(given.positions)
+        last = np.maximum(rows - -(-lengths // bucket) * bucket, 0)
+        return spread(np.minimum(given.positions - steps, last) + steps, given)
+
+    padded = f" in whole {bucket}s" if bucket > 1 else ""
+    what = f"that of a slice which ends with row {rows - 1}, as long as the run{padded}"
+    return _whole("slice moved back", what, place)
+
 
 LIMITED: tuple[str, ...] = ("clamped", "wrapped", "wrapped with its sign", "restarted at")
 

@@ -12,6 +12,7 @@ __all__ = [
     "run_by_its_ends",
     "sorted_if_all_differ",
     "token_by_a_shift",
+    "token_from_the_end",
     "token_in",
 ]
 
@@ -56,6 +57,18 @@ def token_in(bits: int) -> Source:
 
     def source(g: Given) -> Array:
         flat = np.arange(g.positions.size) % 2**bits
+        return spread(g.positions.ravel()[flat].reshape(g.positions.shape), g)
+
+    return source
+
+
+def token_from_the_end(bits: int) -> Source:
+    """Count the tokens of the batch in so many bits with a sign; below 0 it is from the end."""
+
+    def source(g: Given) -> Array:
+        count, half = g.positions.size, 2 ** (bits - 1)
+        index = (np.arange(count) + half) % (2 * half) - half
+        flat = np.where(index < 0, np.maximum(index + count, 0), index)
         return spread(g.positions.ravel()[flat].reshape(g.positions.shape), g)
 
     return source

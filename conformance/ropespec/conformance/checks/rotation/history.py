@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.case import Case, Space, pool
 from ropespec.conformance.checks.rotation.common import differentiable
 from ropespec.conformance.checks.rotation.walked import listed, usual_case
+from ropespec.conformance.coverage.positions import LAST
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, broken, compare, held
 from ropespec.conformance.registry import check, walks
@@ -133,6 +134,41 @@ def leaves_no_trace(trial: Trial, case: Case) -> Finding:
 def _usual(trial: Trial, seed: int, strength: int) -> Walk:
     del seed, strength
     return listed([usual_case(trial, 0)])
+
+
+@check(
+    "ROT-19.grown",
+    "A table that is made longer ends a row before the largest position of a call.",
+    space=Space(values=("normal",)),
+)
+@walks(_usual)
+def grows_in_time(trial: Trial, case: Case) -> Finding:
+    """Calls of a fresh instance reach each power of two, the position before it and the one after.
+
+    What is wrong after the farthest call too is the business of other checks.
+    """
+    most = min(case.limit, LAST)
+    ends = sorted({min(2**k + by, most) for k in range(most.bit_length()) for by in (-1, 0, 1)})
+    trial.session.refresh()
+    for end in ends:
+        found = _reaching(trial, case, end)
+        if found.passed:
+            continue
+        trial.session.refresh()
+        if not (_reaching(trial, case, most).passed and _reaching(trial, case, end).passed):
+            return held()
+        message = (
+            f"the first call that reaches {end} is wrong, and right after one that goes farther"
+        )
+        return dataclasses.replace(found, message=message, general=False)
+    return held()
+
+
+def _reaching(trial: Trial, case: Case, end: int) -> Finding:
+    positions = np.zeros((case.batch, case.seq), dtype=np.int64)
+    positions[:, -1] = end
+    x = case.make_x(positions)
+    return trial.judge(case, x, positions, trial.rotate(case, x, positions))
 
 
 def _takes_both_modes(trial: Trial) -> str | None:
