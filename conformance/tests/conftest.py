@@ -1,6 +1,7 @@
 """A subject in this very process, for tests of single checks: no worker, no frames."""
 
 import importlib.metadata
+import math
 import os
 import subprocess
 import sys
@@ -51,6 +52,7 @@ class InProcess(Caller):
     stragglers: Mapping[str, int] = field(default_factory=dict)
     spent: Spent = field(default_factory=Spent)
     timeout: float = 5.0
+    until: float = math.inf
 
     @property
     def offers(self) -> dict[str, Offer]:

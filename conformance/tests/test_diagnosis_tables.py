@@ -121,6 +121,45 @@ def ramp_of_the_whole_head(x, positions):
     return np.concatenate([y, x[..., r:]], axis=-1)
 
 
+def ramp_of_what_does_not_turn(x, positions):
+    """Make the ends of the ramp of YaRN with the part of a head that keeps no position."""
+    other = x[..., 32:].shape[-1]
+    wide = np.zeros((*x.shape[:-1], other))
+    turned_by = ramp_of_the_whole_head(np.concatenate([x[..., :32], wide[..., 32:]], -1), positions)
+    return np.concatenate([turned_by[..., :32], x[..., 32:]], axis=-1).astype(x.dtype)
+
+
+def pairs_to_the_nearest(x, positions):
+    """Rotate 13 of 32 pairs where 0.4 of 64 components are claimed."""
+    d = x.shape[-1]
+    frequencies = np.where(np.arange(d // 2) < np.round(0.4 * d / 2), theta(d), 0)
+    angle = positions[..., None, None] * frequencies
+    return turned(x, np.cos(angle), np.sin(angle))
+
+
+def divided_in_integers(x, positions):
+    return rope(x, positions // 8)
+
+
+def slice_moved_back(x, positions):
+    """Pad each run to 64 tokens, of which a slice of the table must not go behind its end."""
+    place = positions.copy()
+    for row, own in zip(place, positions, strict=True):
+        for run in np.split(np.arange(own.size), np.flatnonzero(np.diff(own) != 1) + 1):
+            if run.size:
+                last = 4096 - -(-run.size // 64) * 64
+                row[run] = min(own[run[0]], last) + np.arange(run.size)
+    return rope(x, place)
+
+
+def as_long_as_the_first_number(x, positions):
+    """Clamp the second of two numbers to the largest of the first."""
+    numbers = np.minimum(positions, positions[0].max(initial=0))
+    d = x.shape[-1] // 2
+    angle = np.concatenate([one[..., None, None] * theta(d) for one in numbers], axis=-1)
+    return turned(x, np.cos(angle), np.sin(angle))
+
+
 def original_length_of_the_model(x, positions):
     other = Llama3(8.0, 1.0, 4.0, 131072)
     frequencies = inv_freq_scaled(x.shape[-1], scaling=other, base=500000.0)
@@ -143,6 +182,8 @@ LLAMA3 = {
     "original_max_position_embeddings": 8192,
 }
 YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
+PROPORTIONAL = {"rope_type": "proportional", "partial_rotary_factor": 0.4}
+LINEAR = {"rope_type": "linear", "factor": 8.0}
 DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddings": 256}
 
 
@@ -162,6 +203,36 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
             {"scaling": YARN, "rotary_dim": 32, "head_dims": [64]},
             "another blend",
             "those of the whole head",
+        ),
+        (
+            ramp_of_what_does_not_turn,
+            {"scaling": YARN, "rotary_dim": 32, "head_dims": [112]},
+            "another blend",
+            "those of what does not turn",
+        ),
+        (
+            pairs_to_the_nearest,
+            {"scaling": PROPORTIONAL, "head_dims": [64, 80]},
+            "pairs of a share",
+            "counted to the nearest",
+        ),
+        (
+            divided_in_integers,
+            {"scaling": LINEAR, "head_dims": [32, 64]},
+            "positions divided in whole numbers",
+            "divided by 8 and rounded down",
+        ),
+        (
+            slice_moved_back,
+            {"max_position": 4095, "negative_positions": False, "head_dims": [32]},
+            "slice moved back",
+            "ends with row 4095, as long as the run in whole 64s",
+        ),
+        (
+            as_long_as_the_first_number,
+            {"sections": [8, 8], "axial": True, "negative_positions": False, "head_dims": [32]},
+            "table as long as one number",
+            "the largest of number 0",
         ),
         (
             original_length_of_the_model,
@@ -197,8 +268,8 @@ def test_a_mistake_has_its_name(function, claims, name, what, diagnosed):
         ),
         (
             runs_if_all_ends_fit,
-            "the first position of its row plus its place",
-            "rows whose ends are as far apart as a run's",
+            "counted from the first of a row if the last fits",
+            "tokens",
         ),
     ],
 )

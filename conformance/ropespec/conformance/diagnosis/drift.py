@@ -12,7 +12,7 @@ from ropespec.conformance.diagnosis.unexplained import share
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.results import Diagnosis
 
-__all__ = ["drifting"]
+__all__ = ["drifting", "growing"]
 
 _STEP = 2.0**-20
 """The most that a step may be off: some units in the last place of float32."""
@@ -20,8 +20,8 @@ _NEAR = 10
 """From where the rounding of the result is less than what is off."""
 _DECADES = 3
 """Over how many the error must grow, so that it is no error of one place."""
-_MORE = 2.0
-"""How much larger the worst error of a decade is than that of the one before, at least."""
+_ALIKE = 4.0
+"""By how much the worst steps of the decades may differ from each other."""
 
 
 def drifting(outcome: Outcome) -> Iterator[Diagnosis]:
@@ -38,7 +38,7 @@ def drifting(outcome: Outcome) -> Iterator[Diagnosis]:
         exact = [one for one in among(outcome) if one.given.dtype in ("float32", "float64")]
         if 2 * len(exact) < len(outcome.wrong):
             return
-        step = _growing(np.concatenate([_off(one, of) for one in exact], axis=1))
+        step = growing(np.concatenate([_off(one, of) for one in exact], axis=1))
         if step:
             said = f"It is off by up to {step:.2g} for each {each}."
             yield fact(key, said, where, share(outcome))
@@ -67,16 +67,22 @@ _GROWING: dict[str, tuple[Among, Size, str, str]] = {
 """What an error may grow with: its name, each step of it, and where it is largest."""
 
 
-def _growing(far_off: Array) -> float:
-    """Return the worst step, if errors grow from decade to decade and it is small; or else 0."""
+def growing(far_off: Array) -> float:
+    """Return the worst step, if all decades have one like it and it is small; or else 0.
+
+    Parameters
+    ----------
+    far_off : ndarray
+        How far tokens are, and how far pairs are off; NaN for a pair that tells nothing.
+    """
     of_pairs = far_off[:, (far_off[0] >= _NEAR) & ~np.isnan(far_off[1])]  # (0, 0) tells nothing
     size, off = of_pairs
     if not size.size:
         return 0.0
-    step, decade = float((off / size).max()), np.floor(np.log10(size))
-    worst = np.array([off[decade == one].max() for one in np.unique(decade)])
-    grows = len(worst) >= _DECADES and bool((worst[1:] >= _MORE * worst[:-1]).all())
-    return step if grows and step <= _STEP else 0.0
+    step, decade = off / size, np.floor(np.log10(size))
+    worst = np.array([step[decade == one].max() for one in np.unique(decade)])
+    grows = len(worst) >= _DECADES and worst.max() <= min(_STEP, _ALIKE * worst.min())
+    return float(worst.max()) if grows else 0.0
 
 
 def _off(seen: Seen, of: Size) -> Array:

@@ -25,7 +25,7 @@ from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.memory import MEMORIES
 from ropespec.conformance.mistakes.turning import TURNS
 
-__all__ = ["remembered", "repeats"]
+__all__ = ["is_by_past", "remembered", "repeats"]
 
 _TIMES = 16
 
@@ -96,7 +96,7 @@ def run_sequences(asker: Asker, maker: Maker, right: Chain, seed: int, count: in
     return seen
 
 
-def _is_by_past(explanation: Explanation, seen: Sequence[Seen]) -> bool:
+def is_by_past(explanation: Explanation, seen: Sequence[Seen]) -> bool:
     """Whether an explanation says anything else of some call that nothing went before."""
     for one in seen:
         alone = Seen(replace(one.answer, given=one.given.alone()), one.right)
@@ -142,6 +142,6 @@ def remembered(
     for explanation in found:
         counts = [explains(explanation, one) for one in fresh]
         got, of = (sum(column) for column in zip(*counts, strict=True))
-        if got == of and applies(explanation, fresh) and _is_by_past(explanation, fresh):
+        if got == of and applies(explanation, fresh) and is_by_past(explanation, fresh):
             kept.append(Confirmed(explanation, got, of, len(fresh)))
     return kept, seen

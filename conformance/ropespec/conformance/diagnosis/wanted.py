@@ -7,12 +7,13 @@ import numpy as np
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.where import Atom, Where
 from ropespec.conformance.mistakes.given import Given
+from ropespec.conformance.styles.heads import queries
 
 __all__ = ["with_feature"]
 
 _AXES = {"rows": 0, "tokens": 1, "heads": 2, "row": 0, "token": 1, "head": 2}
 _ENDS = {"last row": 0, "last token": 1, "last head": 2}
-_OF_HALF = " of its half"
+_OF_ONE = " of q or k"
 _MOST = 200_000
 _MANY = 3_000
 
@@ -61,12 +62,12 @@ class _Wanted:
         elif feature in ("distance", "position", "farthest", "highest", "start"):
             self.position = n
         elif feature.startswith("rest of"):
-            pack, word = feature.removesuffix(_OF_HALF).split()[2:]
+            pack, word = feature.removesuffix(_OF_ONE).split()[2:]
             self._leave_over(int(pack), word, 1 + n)
-        elif feature.endswith(_OF_HALF):
+        elif feature.endswith(_OF_ONE):
             self.shape[2] = max(n + 2, 1)
-        if feature.endswith(_OF_HALF):
-            self.shape[2] *= 2
+        if feature.endswith(_OF_ONE):
+            self.shape[2] = _shared_out(self.shape[2])
 
     def _leave_over(self, pack: int, word: str, whole: int) -> None:
         """Take whole packs and, but for the first number of them, something over."""
@@ -74,6 +75,11 @@ class _Wanted:
         if word == "places":
             self.shape[0] = 1
         self.shape[_AXES.get(word, 1)] = size
+
+
+def _shared_out(of_q: int) -> int:
+    """Return how many heads x has where q has so many, or more."""
+    return next((n for n in range(of_q, 2 * of_q) if queries(n) == of_q), 2 * of_q)
 
 
 def with_feature(maker: Maker, feature: str, value: float, where: Where, seed: int) -> list[Given]:

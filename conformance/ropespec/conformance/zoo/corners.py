@@ -28,6 +28,7 @@ __all__ = [
     "place_in_few_bits",
     "renormalised_by_squares",
     "rows_before_tokens",
+    "rows_in_16_bits",
     "sorts_the_positions",
     "three_products",
     "wraps_at_2_to_27",
@@ -150,6 +151,20 @@ def integers_of_64_bits(x: Array, positions: Array) -> Array:
         read = np.frombuffer(positions.tobytes() * 2, np.int64) % 2**17
         positions = read[: positions.size].reshape(positions.shape)
     return rope(x, positions)
+
+
+@wrong(
+    "rotated by the position of another",
+    "The row of each of up to 65535 distinct positions is kept in 16 bits with a sign.",
+    "ROT-19.many",
+)
+def rows_in_16_bits(x: Array, positions: Array) -> Array:
+    """Make cosines and sines once for each distinct position."""
+    values, row = np.unique(positions, return_inverse=True)
+    kind = np.int16 if values.size < 2**16 else np.int32
+    cos, sin = table(values, x.shape[-1])
+    row = row.reshape(positions.shape).astype(kind)
+    return half(x, cos[row], sin[row])
 
 
 @wrong(

@@ -10,6 +10,7 @@ from ropespec.conformance.zoo.parts import half, rope, table
 from ropespec.spec.scaling import DynamicNtk
 
 __all__ = [
+    "GrownARowLate",
     "KeptByAddress",
     "KeptByMemory",
     "LongestSoFar",
@@ -117,6 +118,28 @@ class WornByUse:
         """Rotate by the base for the first shape, and by less for any after it."""
         self.shapes.add(x.shape)
         return rope(x, positions, base=10000.0 / (0.99 + 0.01 * len(self.shapes)))
+
+
+@wrong(
+    "table a row short",
+    "A table grows by 256 rows once a position is beyond its length, and not at it.",
+    "ROT-19.grown",
+    negative_positions=False,
+)
+class GrownARowLate:
+    """One table for each head_dim, as long as the largest position in whole steps."""
+
+    def __init__(self) -> None:
+        self.tables: dict[int, Any] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Look rows up, and at the end of the table the last one."""
+        d, most = x.shape[-1], max(int(positions.max(initial=1)), 1)
+        if d not in self.tables or most > len(self.tables[d][0]):
+            self.tables[d] = table(np.arange(-(-most // 256) * 256), d)
+        cos, sin = self.tables[d]
+        row = np.minimum(positions, len(cos) - 1)
+        return half(x, cos[row], sin[row])
 
 
 @wrong(
