@@ -130,9 +130,8 @@ _OPTIONS = (
         "--scaling",
         "rope_type",
         type=click.Choice(list(words.SCHEMES)),
-        help="How the frequencies are scaled; see `ropespec spec scaling`. Those that depend on a"
-        " length have that of --length in every call, whatever its positions; the original one if"
-        " it is absent.",
+        help="How the frequencies are scaled; see `ropespec spec scaling`. Where they depend on a"
+        " length, it is that of --length or the original one in every call, whatever positions.",
     ),
     *(_number_of_a_scheme(key, word) for key, word in words.WORDS.items()),
     *CONFIG_OPTIONS,

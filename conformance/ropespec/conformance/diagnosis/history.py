@@ -25,9 +25,17 @@ from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.memory import MEMORIES
 from ropespec.conformance.mistakes.turning import TURNS
 
-__all__ = ["is_by_past", "remembered", "repeats"]
+__all__ = [
+    "first_calls_are_wrong",
+    "is_by_past",
+    "is_fresh",
+    "remembered",
+    "repeats",
+    "repeats_itself",
+]
 
 _TIMES = 16
+_FEW = 8
 
 
 def repeats(asker: Asker, maker: Maker) -> bool:
@@ -42,6 +50,44 @@ def repeats(asker: Asker, maker: Maker) -> bool:
             if first is not None and not np.array_equal(first, answer.y, equal_nan=True):
                 return False
             first = answer.y if first is None else first
+    return True
+
+
+def is_fresh(asker: Asker, wrong: Sequence[Seen]) -> bool:
+    """Whether what was wrong is wrong on a fresh instance, too."""
+    small = sorted(wrong, key=lambda one: one.y.size)
+    for one in small[:: max(len(small) // 4, 1)][:4]:
+        asker.fresh()
+        answer = asker.ask(one.given.alone())
+        if answer is None or answer.y is None:
+            continue
+        if not np.array_equal(Seen(answer, one.right).wrong, one.wrong):
+            return False
+    return True
+
+
+def first_calls_are_wrong(asker: Asker, calls: Sequence[Given], right: Chain) -> bool:
+    """Whether a call that is right after others is wrong as the first of an instance."""
+    for given in calls[:_FEW]:
+        asker.fresh()
+        answer = asker.ask(given)
+        if answer is not None and answer.y is not None and Seen(answer, right).is_wrong:
+            return True
+    return False
+
+
+def repeats_itself(asker: Asker, wrong: Sequence[Seen]) -> bool:
+    """Whether the call that is most wrong gives the same, each time of a fresh instance."""
+    worst = max(wrong, key=lambda one: int(one.off.sum()))
+    first = None
+    for _ in range(_FEW):
+        asker.fresh()
+        answer = asker.ask(worst.given.alone())
+        if answer is None or answer.y is None:
+            continue
+        if first is not None and not np.array_equal(first, answer.y, equal_nan=True):
+            return False
+        first = answer.y
     return True
 
 

@@ -4,8 +4,6 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from ropespec.conformance.diagnosis.ask import Answer, Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.confirm import (
@@ -15,7 +13,13 @@ from ropespec.conformance.diagnosis.confirm import (
     explains,
     located,
 )
-from ropespec.conformance.diagnosis.history import remembered, repeats
+from ropespec.conformance.diagnosis.history import (
+    first_calls_are_wrong,
+    is_fresh,
+    remembered,
+    repeats,
+    repeats_itself,
+)
 from ropespec.conformance.diagnosis.limits import refined
 from ropespec.conformance.diagnosis.search import Search
 from ropespec.conformance.diagnosis.seen import Seen
@@ -103,17 +107,13 @@ def examine(
     outcome.repeats = repeats(asker, maker)
     if not _asked(outcome, asker, (*also, *maker.battery()), right, late):
         return outcome
-    if not outcome.wrong and _first_calls_are_wrong(asker, also, right):
+    if not outcome.wrong and first_calls_are_wrong(asker, also, right):
         outcome = Outcome(repeats=outcome.repeats, of_first_calls=True)
-        asker.anew, late = True, time.monotonic() + seconds
-        _asked(outcome, asker, (*also, *maker.battery()), right, late)
-        if time.monotonic() < late:  # a fresh instance is not dear
-            explain(outcome, asker, maker, right, until)
-        asker.anew = False
-    elif outcome.wrong and not _is_fresh(outcome, asker, right):
+        _explain_first(outcome, asker, maker, right, also, seconds)
+    elif outcome.wrong and not (outcome.repeats and is_fresh(asker, outcome.wrong)):
         outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until)
         outcome.by_history = True
-        outcome.repeats &= bool(outcome.confirmed) or _repeats_itself(outcome, asker)
+        outcome.repeats &= bool(outcome.confirmed) or repeats_itself(asker, outcome.wrong)
     elif outcome.wrong:
         explain(outcome, asker, maker, right, until)
         if not outcome.confirmed:
@@ -141,48 +141,20 @@ def _asked(
     return True
 
 
-def _is_fresh(outcome: Outcome, asker: Asker, right: Chain) -> bool:
-    """Whether what was wrong is wrong on a fresh instance, too."""
-    if not outcome.repeats:
-        return False
-    small = sorted(outcome.wrong, key=lambda one: one.y.size)
-    for one in small[:: max(len(small) // 4, 1)][:4]:
-        asker.fresh()
-        answer = asker.ask(one.given.alone())
-        if answer is None or answer.y is None:
-            continue
-        again = Seen(answer, right)
-        if not np.array_equal(again.wrong, one.wrong):
-            return False
-    return True
-
-
-def _first_calls_are_wrong(asker: Asker, also: Sequence[Given], right: Chain) -> bool:
-    """Whether a call that is right after others is wrong as the first of an instance."""
-    for given in also[:_FIRST]:
-        asker.fresh()
-        answer = asker.ask(given)
-        if answer is not None and answer.y is not None and Seen(answer, right).is_wrong:
-            return True
-    return False
-
-
-def _repeats_itself(outcome: Outcome, asker: Asker) -> bool:
-    """Whether the call that is most wrong gives the same, each time of a fresh instance."""
-    worst = max(outcome.wrong, key=lambda one: int(one.off.sum()))
-    first = None
-    for _ in range(_FIRST):
-        asker.fresh()
-        answer = asker.ask(worst.given.alone())
-        if answer is None or answer.y is None:
-            continue
-        if first is not None and not np.array_equal(first, answer.y, equal_nan=True):
-            return False
-        first = answer.y
-    return True
-
-
-_FIRST = 8
+def _explain_first(
+    outcome: Outcome,
+    asker: Asker,
+    maker: Maker,
+    right: Chain,
+    also: Sequence[Given],
+    seconds: float,
+) -> None:
+    """Ask each call of a fresh instance, and explain what is wrong if these are not dear."""
+    asker.anew, late = True, time.monotonic() + seconds
+    _asked(outcome, asker, (*also, *maker.battery()), right, late)
+    if time.monotonic() < late:
+        explain(outcome, asker, maker, right, time.process_time() + seconds)
+    asker.anew = False
 
 
 def explain(outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: float) -> None:

@@ -7,12 +7,13 @@ from dataclasses import fields, replace
 import numpy as np
 
 from ropespec.conformance.mistakes.blends import of_blends
-from ropespec.conformance.mistakes.chain import Place, Table, cos_sin, ladder, own_position
+from ropespec.conformance.mistakes.chain import Place, Table, cos_sin, ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import restarted, spread
 from ropespec.conformance.mistakes.stored import tail_times
+from ropespec.conformance.mistakes.whole_numbers import of_integers, of_shares
 from ropespec.spec.errors import ArgumentError
 from ropespec.spec.scaling import (
     DynamicNtk,
@@ -44,11 +45,6 @@ attention factor twice
     The factor of the scheme comes in squared; apply it to q and to k once each.
 attention factor on one of the two
     Cosines carry the factor of the scheme and sines do not, or the other way round; it is on both.
-pairs of a share
-    A share of the pairs that is no whole number is counted otherwise; round p d / 2 down.
-positions divided in whole numbers
-    Positions are divided by the factor in integers, so that neighbours share an angle; divide the
-    frequencies, or positions in floating point.
 offset not scaled
     Of the offset of a call and the steps from there only one is divided; divide their sum.
 """)
@@ -103,38 +99,12 @@ def _of_its_kind(claimed: Scaling) -> Iterator[Choice]:
         divided = {"frequency": _divided(claimed.factor)}
         yield Choice("frequencies divided by the factor of the base", "frequency", what, divided)
     if isinstance(claimed, Linear):
-        yield from _of_integers(claimed.factor)
+        yield from of_integers(claimed.factor)
         yield from _of_offsets(claimed.factor)
     if isinstance(claimed, Proportional):
         what = "the frequencies are those of a rotation of what turns alone"
         yield Choice("F3", "frequency", what, {"frequency": _of_what_turns})
-        for how, count in _COUNTS:
-            what = f"the pairs that turn are counted {how}"
-            change = {"frequency": _first_pairs(claimed, count)}
-            yield Choice("pairs of a share", "frequency", what, change)
-
-
-_COUNTS: tuple[tuple[str, Callable[[float], float]], ...] = (
-    ("to the nearest", lambda share: np.round(share / 2)),
-    ("and rounded up", lambda share: np.ceil(share / 2)),
-    ("as half of what is rounded to the nearest", lambda share: np.round(share) // 2),
-    ("as half of what is rounded up", lambda share: np.ceil(share) // 2),
-    ("in whole twos", lambda share: share // 4 * 2),
-    ("in whole fours", lambda share: share // 8 * 4),
-    ("as if both members were a pair each", lambda share: share // 1),
-)
-"""How many pairs turn, of the number of components that is a share of a head."""
-
-
-def _first_pairs(
-    claimed: Proportional, count: Callable[[float], float]
-) -> Callable[[Given], Array]:
-    def frequency(g: Given) -> Array:
-        whole = ladder(g.scaled(replace(claimed, proportion=1.0)))
-        turning = count(float(claimed.proportion) * g.turning)
-        return np.where(np.arange(len(whole)) < turning, whole, 0.0)
-
-    return frequency
+        yield from of_shares(claimed)
 
 
 def _of_offsets(factor: float) -> Iterator[Choice]:
@@ -155,23 +125,6 @@ def _of_offsets(factor: float) -> Iterator[Choice]:
     ):
         change = {"place": place(*divisors), "frequency": plain}
         yield Choice("offset not scaled", "place and frequency", words, change)
-
-
-def _of_integers(factor: float) -> Iterator[Choice]:
-    """Return positions that are divided and brought to whole numbers."""
-    plain = _under(None)["frequency"]
-    for how, whole in (
-        ("down", np.floor),
-        ("towards zero", np.trunc),
-        ("to the nearest", np.round),
-    ):
-
-        def place(g: Given, whole: Callable[[Array], Array] = whole) -> Array:
-            return np.asarray(whole(own_position(g) / factor))
-
-        what = f"positions are divided by {factor:g} and rounded {how}"
-        change = {"place": place, "frequency": plain}
-        yield Choice("positions divided in whole numbers", "place and frequency", what, change, 1.5)
 
 
 def _of_what_turns(g: Given) -> Array:
