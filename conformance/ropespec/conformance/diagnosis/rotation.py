@@ -85,7 +85,6 @@ def examine(
     *,
     right: Chain = RIGHT,
     also: Iterable[Given] = (),
-    seconds: float = SECONDS,
 ) -> Outcome:
     """Ask the battery, and search for what explains its failures.
 
@@ -99,17 +98,15 @@ def examine(
         What is claimed.
     also : iterable of Given
         Calls that are known to fail.
-    seconds : float
-        After how long the search is given up.
     """
-    until, late = time.process_time() + seconds, time.monotonic() + 3 * seconds
+    until, late = time.process_time() + SECONDS, time.monotonic() + 3 * SECONDS
     outcome, also = Outcome(), list(also)
     outcome.repeats = repeats(asker, maker)
     if not _asked(outcome, asker, (*also, *maker.battery()), right, late):
         return outcome
     if not outcome.wrong and first_calls_are_wrong(asker, also, right):
         outcome = Outcome(repeats=outcome.repeats, of_first_calls=True)
-        _explain_first(outcome, asker, maker, right, also, seconds)
+        _explain_first(outcome, asker, maker, right, also)
     elif outcome.wrong and not (outcome.repeats and is_fresh(asker, outcome.wrong)):
         outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until)
         outcome.by_history = True
@@ -117,7 +114,7 @@ def examine(
     elif outcome.wrong:
         explain(outcome, asker, maker, right, until)
         if not outcome.confirmed:
-            late = max(until, time.process_time()) + _FOR_MEMORY * seconds
+            late = max(until, time.process_time()) + _FOR_MEMORY * SECONDS
             outcome.confirmed, _ = remembered(asker, maker, right, late)
     outcome.stopped = time.process_time() > until and not outcome.confirmed
     return outcome
@@ -147,13 +144,12 @@ def _explain_first(
     maker: Maker,
     right: Chain,
     also: Sequence[Given],
-    seconds: float,
 ) -> None:
     """Ask each call of a fresh instance, and explain what is wrong if these are not dear."""
-    asker.anew, late = True, time.monotonic() + seconds
+    asker.anew, late = True, time.monotonic() + SECONDS
     _asked(outcome, asker, (*also, *maker.battery()), right, late)
     if time.monotonic() < late:
-        explain(outcome, asker, maker, right, time.process_time() + seconds)
+        explain(outcome, asker, maker, right, time.process_time() + SECONDS)
     asker.anew = False
 
 
