@@ -145,6 +145,34 @@ def test_heads_of_q_share_those_of_k_evenly(tmp_path):
     assert "for fewer were refused" not in " ".join(verdict.style["told"])
 
 
+UPDATED = """
+import torch
+
+
+class Rotary(torch.nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.register_buffer("inv_freq", 10000.0 ** (-torch.arange(0, dim, 2).double() / dim))
+
+    def forward(self, x, input_pos):
+        self.inv_freq.copy_(self.inv_freq * 1)
+        angle = (input_pos[..., None] * self.inv_freq)[..., None, :]
+        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        a, b = x[..., ::2], x[..., 1::2]
+        return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
+"""
+
+
+def test_an_instance_is_made_as_before_a_call(tmp_path):
+    """What a style makes in a call that records nothing can be written to by one that does."""
+    (tmp_path / "updated.py").write_text(UPDATED, encoding="utf-8")
+    claims = {"array": "torch", "layouts": [True]}
+    verdict = judged(f"{tmp_path}/updated.py:Rotary", claims, ("ROT-19.unrecorded",))
+
+    assert [one.message for one in verdict.failures] == []
+    assert [one.status for one in verdict.checks] == [Status.PASS]
+
+
 @pytest.mark.parametrize(
     ("heads", "of_q"), [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (6, 4), (7, 6), (8, 4), (9, 6)]
 )

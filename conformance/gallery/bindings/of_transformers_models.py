@@ -17,6 +17,7 @@ def made(name: str, module: str, prefix: str, layer: str = "", length: int = 0) 
     """Return the rotation of a model: of one type of layer, in a sequence of a length."""
 
     @functools.cache
+    @torch.inference_mode(False)  # a model is made before it is called, in whatever mode
     def model() -> tuple[torch.nn.Module, Callable[..., Any]]:
         told = json.loads((CONFIGS / f"{name}.json").read_text(encoding="utf-8"))
         told.pop("model_type")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ropespec.conformance.registry import Check
 
-__all__ = ["FIRST", "LARGE", "LAST", "LONG", "dealt", "is_late", "telling_first"]
+__all__ = ["FIRST", "LARGE", "LAST", "LONG", "STRANGE", "dealt", "is_late", "telling_first"]
 
 FIRST = ("ROT-6.value", "ROT-7.value")
 """Almost any mistake makes them fail: one of them is enough for a first answer."""
@@ -13,6 +13,9 @@ FIRST = ("ROT-6.value", "ROT-7.value")
 
 LAST = ("ROT-17.arguments",)
 """What is found by all that the other checks ask."""
+
+STRANGE = ("FREQ-6.integers",)
+"""What asks as nobody does, and so leaves nothing behind for checks after it: there are none."""
 
 LARGE = ("ROT-19.many", "ROT-20.many")
 """What takes much memory, and so is not asked twice at the same time."""
@@ -34,14 +37,15 @@ def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
     """
 
     def place(item: Check) -> tuple[bool, ...]:
-        return is_late(item), item.id not in FIRST, item.general, item.kind != "contract"
+        strange = item.id in STRANGE
+        return strange, is_late(item), item.id not in FIRST, item.general, item.kind != "contract"
 
     return tuple(sorted(checks, key=place))
 
 
 def is_late(item: Check) -> bool:
-    """Whether a check looks at all that was seen before it."""
-    return item.explain is not None or item.id in LAST
+    """Whether a check comes after all others: most of these look at all that was seen."""
+    return item.explain is not None or item.id in LAST + STRANGE
 
 
 def dealt(checks: Sequence[Check], jobs: int, *, compiles: bool = False) -> list[list[Check]]:

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,14 @@ class Space:
     def __init__(self, framework: Framework) -> None:
         self._words = framework.words
         self.xp = importlib.import_module(framework.words.module)
+
+    def making(self) -> AbstractContextManager[None]:
+        """Return where to make what is kept: gradients can be recorded of it, whatever call asks.
+
+        A model is made before it is called; what a style makes at the first call is made as then.
+        """
+        recording = getattr(self.xp, "is_inference_mode_enabled", None)
+        return self.xp.inference_mode(False) if recording and recording() else nullcontext()
 
     def cat(self, arrays: Sequence[Array], axis: int) -> Array:
         """Join arrays along an axis."""

@@ -105,7 +105,8 @@ class Maker:
         sized = self.config is not None or bool(set(DIMS) & set(self.given))
         key = (sized and width, own, interleaved if self.switch else None, whole)
         if key not in self.kept:
-            made = self._make(setting, width, own, interleaved=interleaved, whole=whole)
+            with setting.space.making():
+                made = self._make(setting, width, own, interleaved=interleaved, whole=whole)
             self.kept[key] = made
         return self.kept[key]
 

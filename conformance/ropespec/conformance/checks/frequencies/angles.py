@@ -75,10 +75,13 @@ _NARROW = ("int8", "int16", "uint8", "uint16", "uint32")
 )
 @walks(every_item(len(_NARROW)))
 def narrow(trial: Trial, case: Case) -> Finding:
-    """Positions up to the ends of int8, int16, uint8, uint16 and uint32; they may be refused."""
+    """Positions of int8, int16, uint8, uint16 and uint32; they may be refused.
+
+    They end where one more is still a number of the kind: that is how long a table is made.
+    """
     kind = _NARROW[case.seed % len(_NARROW)]
     ends = np.iinfo(kind)
-    most = min(ends.max, trial.profile.max_position)
+    most = min(int(ends.max) - 1, trial.profile.max_position)
     least = max(ends.min + 1, -most) if trial.profile.negative_positions else 0
     positions = np.resize([most, least, most // 2 + 1], (case.batch, case.seq)).astype(np.int64)
     if trial.profile.shared_positions:
