@@ -36,6 +36,8 @@ __all__ = [
 
 _TIMES = 16
 _FEW = 8
+_PATIENCE = 4.0
+"""Seconds, for some subjects take more than one to start afresh."""
 
 
 def repeats(asker: Asker, maker: Maker) -> bool:
@@ -68,11 +70,14 @@ def is_fresh(asker: Asker, wrong: Sequence[Seen]) -> bool:
 
 def first_calls_are_wrong(asker: Asker, calls: Sequence[Given], right: Chain) -> bool:
     """Whether a call that is right after others is wrong as the first of an instance."""
-    for given in calls[:_FEW]:
+    late = time.monotonic() + _PATIENCE
+    for given in calls:
         asker.fresh()
         answer = asker.ask(given)
         if answer is not None and answer.y is not None and Seen(answer, right).is_wrong:
             return True
+        if time.monotonic() > late:
+            break
     return False
 
 
