@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import json
+import math
 import re
 import subprocess
 import sys
@@ -45,6 +46,7 @@ class Nobody(Caller):
     environment = {}
     refreshed = False
     spent = Spent()
+    until = math.inf
 
     def ask(self, question):
         """Nothing is asked of nobody."""

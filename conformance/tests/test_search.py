@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import math
 import os
 import random
 from pathlib import Path
@@ -34,6 +35,7 @@ NOBODY = SimpleNamespace(
     environment={},
     style=None,
     spent=Spent(),
+    until=math.inf,
     recording=lambda: contextlib.nullcontext([]),
 )
 
