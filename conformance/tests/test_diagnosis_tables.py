@@ -268,8 +268,8 @@ def test_a_mistake_has_its_name(function, claims, name, what, diagnosed):
         ),
         (
             runs_if_all_ends_fit,
-            "counted from the first of a row if the last fits",
-            "tokens",
+            "counted from the first of a row if the last fits in all",
+            "every call",
         ),
     ],
 )

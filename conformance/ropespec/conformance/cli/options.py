@@ -69,10 +69,10 @@ def _default(usual: object) -> str:
     """Say the default; it is not passed on, for the `PROFILE` of a target may claim otherwise."""
     if isinstance(usual, tuple) and len(usual) == 1:
         (usual,) = usual
-    if isinstance(usual, tuple) and usual:
-        return f"  [default: {len(usual)} sizes of models, {usual[0]} to {usual[-1]}]"
-    if usual is None or usual == ():
+    if usual in (None, ()):
         return ""
+    if isinstance(usual, tuple):
+        return f"  [default: {len(usual)} sizes of models, {usual[0]} to {usual[-1]}]"
     return f"  [default: {usual:g}]" if isinstance(usual, float) else f"  [default: {usual}]"
 
 
@@ -207,7 +207,7 @@ deadline_option = click.option(
     metavar="S",
     help="Seconds for the checks; what is not checked by then is said.  [default: none]",
 )
-"""The deadline of a whole run; see `runner.Plan`."""
+"""The deadline of all checks; see `jobs.plan.Plan`."""
 
 
 try_axes_option = click.option(

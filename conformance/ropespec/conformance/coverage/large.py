@@ -34,8 +34,9 @@ _BLOCKS = 2**8 * 3 * 5 * 7
 _SEAMS = ((1, _BLOCKS + 1, 1), (1, _BLOCKS - 1, 1), (_BLOCKS + 1, 1, 1), (1, 1, _BLOCKS + 1))
 """One more and one less than whole blocks of every usual size: the last one is odd."""
 
+RUN = "arange"
 _DISTINCT = 40961
-"""Tokens of one run, none repeated: more than 15 bits number, and fewer than 16."""
+"""Tokens of one run, all at other positions: more than 15 bits number, and fewer than 16."""
 
 _ROWS, _TOKENS, _MOST = 3, 4099, 2**24
 """Of the largest calls, and how many elements these have more than."""
@@ -46,7 +47,7 @@ _USUAL_WIDTH = 128
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of x and of its positions, of which the whole is made.
+    """A part of x and of its positions, of which the whole is made; of a run all its tokens.
 
     Attributes
     ----------
@@ -72,11 +73,12 @@ class Block:
         alike = profile.shared_positions or profile.axes == "shd"
         heads = min(case.heads, HEADS)
         fits = [n for n in TOKENS if n * heads * case.head_dim <= _ELEMENTS] or TOKENS[-1:]
-        distinct = case.seq == _DISTINCT
         tokens = min(case.seq if alike else case.batch * case.seq, fits[0])
-        part = replace(case, batch=1, seq=_DISTINCT if distinct else tokens, heads=heads)
-        kind = "arange" if distinct else "spread"
-        positions = replace(part, positions=kind).make_positions()
+        if case.positions == RUN:
+            part = replace(case, batch=1, heads=heads)
+        else:
+            part = replace(case, batch=1, seq=tokens, heads=heads, positions="spread")
+        positions = part.make_positions()
         return cls(part, part.make_x(positions), positions, case.shape, alike)
 
     def whole(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -158,7 +160,6 @@ def large_cases(
     first, *others = profile.dtypes
     asked = [(shape, narrow, first) for shape in (*_CROWDS, *_PAIRS, *_LONG, *_SEAMS)]
     asked += [(huge, wide, first)]
-    asked += [((1, _DISTINCT, 1), narrow, first)] * (profile.max_position >= _DISTINCT)
     for dtype in others:
         asked += [(shape, narrow, dtype) for shape in (_CROWDS[0], _PAIRS[0], _LONG[1], _SEAMS[0])]
         asked += [(huge, wide, dtype)] * full
@@ -167,13 +168,20 @@ def large_cases(
         if some and profile.framework.compiles:
             few = {_PAIRS[0], huge}
         asked = [one for one in asked if one[0] in (few if one[2] == first else _PAIRS[:1])]
-    cases = []
+    cases = _run(profile, replace(usual, head_dim=narrow, dtype=first))
     for (most_rows, most_tokens, most_heads), dim, dtype in dict.fromkeys(asked):
         sizes = _within(most_rows, most_tokens, most_heads, dim=dim)
         rows, tokens = _allowed(profile, *sizes[:2])
         heads = sizes[2]
         cases.append(replace(usual, batch=rows, seq=tokens, heads=heads, head_dim=dim, dtype=dtype))
     return sorted(dict.fromkeys(cases), key=lambda case: math.prod(case.shape))
+
+
+def _run(profile: Profile, usual: Case) -> list[Case]:
+    """Return one run as long as 16 bits number, if it is claimed."""
+    if profile.max_position < _DISTINCT or (profile.max_tokens or _DISTINCT) < _DISTINCT:
+        return []
+    return [replace(usual, batch=1, seq=_DISTINCT, heads=1, positions=RUN)]
 
 
 def _within(*sizes: int, dim: int) -> tuple[int, ...]:

@@ -84,8 +84,10 @@ def first_calls_are_wrong(asker: Asker, calls: Sequence[Given], right: Chain) ->
 def repeats_itself(asker: Asker, wrong: Sequence[Seen]) -> bool:
     """Whether the call that is most wrong gives the same, each time of a fresh instance."""
     worst = max(wrong, key=lambda one: int(one.off.sum()))
-    first = None
-    for _ in range(_FEW):
+    first, late = None, time.monotonic() + _PATIENCE
+    for turn in range(_FEW):
+        if turn > 1 and time.monotonic() > late:
+            break
         asker.fresh()
         answer = asker.ask(worst.given.alone())
         if answer is None or answer.y is None:

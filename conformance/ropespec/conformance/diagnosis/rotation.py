@@ -151,6 +151,8 @@ def _explain_first(
     if time.monotonic() < late:
         explain(outcome, asker, maker, right, time.process_time() + SECONDS)
     asker.anew = False
+    if outcome.wrong and not outcome.confirmed:
+        outcome.repeats &= repeats_itself(asker, outcome.wrong)
 
 
 def explain(outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: float) -> None:
@@ -162,8 +164,8 @@ def explain(outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: f
         if outcome.confirmed:
             ordered = sorted(outcome.confirmed, key=lambda one: _assumed(one.explanation))
             least = _assumed(ordered[0].explanation)
-            near = [one for one in ordered if _assumed(one.explanation) <= least + 1.0]
-            outcome.confirmed = near
+            most = least + 1.0
+            outcome.confirmed = [one for one in ordered if _assumed(one.explanation) <= most]
         if outcome.confirmed or not fresh or time.process_time() > until:
             return
 

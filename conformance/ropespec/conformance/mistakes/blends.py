@@ -52,9 +52,8 @@ def _ends(claimed: Yarn) -> Iterator[Choice]:
         yield Choice("another blend", "frequency", what, change)
     for word, width in _WIDTHS:
         change = {"frequency": _between(claimed, np.floor, np.ceil, width)}
-        yield Choice(
-            "another blend", "frequency", f"the ends of the ramp are those of {word}", change
-        )
+        what = f"the ends of the ramp are those of {word}"
+        yield Choice("another blend", "frequency", what, change)
 
 
 def _always(width: int) -> Callable[[Given], int]:

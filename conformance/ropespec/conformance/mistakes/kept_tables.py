@@ -1,4 +1,4 @@
-"""Tables that are kept for later calls: how they grow, and in which dtype they are made."""
+"""Tables, of one call or kept for later ones: how long they are, how they grow, in which dtype."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -12,6 +12,7 @@ from ropespec.conformance.mistakes.rows import (
     rows_by_their_ends,
     rows_by_their_firsts,
     run_by_its_ends,
+    runs_by_all_ends,
     sorted_if_all_differ,
     token_by_a_shift,
     token_from_the_end,
@@ -163,6 +164,11 @@ WHOLE: tuple[Choice, ...] = (
         lambda g: spread(np.sort(g.positions, axis=None).reshape(g.positions.shape), g),
     ),
     _whole("taken for a run", "counted from the first of a row if the last fits", run_by_its_ends),
+    _whole(
+        "taken for a run",
+        "counted from the first of a row if the last fits in all",
+        runs_by_all_ends,
+    ),
     _whole("taken for a run", "of the first row if the last has the same", rows_by_their_ends),
     _whole(
         "taken for a run", "of the first row if all rows begin with the same", rows_by_their_firsts

@@ -10,6 +10,7 @@ __all__ = [
     "rows_by_their_ends",
     "rows_by_their_firsts",
     "run_by_its_ends",
+    "runs_by_all_ends",
     "sorted_if_all_differ",
     "token_by_a_shift",
     "token_from_the_end",
@@ -22,6 +23,13 @@ def run_by_its_ends(g: Given) -> Array:
     p = g.positions
     counted = p[:, :1] + np.arange(p.shape[1])
     return spread(np.where(p[:, -1:] == counted[:, -1:], counted, p), g)
+
+
+def runs_by_all_ends(g: Given) -> Array:
+    """Count from the first of each row if the last of every row fits."""
+    p = g.positions
+    counted = p[:, :1] + np.arange(p.shape[1])
+    return spread(counted if np.array_equal(p[:, -1:], counted[:, -1:]) else p, g)
 
 
 def rows_by_their_ends(g: Given) -> Array:

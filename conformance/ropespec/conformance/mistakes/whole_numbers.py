@@ -37,7 +37,7 @@ _COUNTS: tuple[tuple[str, Callable[[float], float]], ...] = (
     ("as half of what is rounded up", lambda share: np.ceil(share) // 2),
     ("in whole twos", lambda share: share // 4 * 2),
     ("in whole fours", lambda share: share // 8 * 4),
-    ("as if both members were a pair each", lambda share: share // 1),
+    ("as if both members were a pair each", np.floor),
 )
 """How many pairs turn, of the number of components that is a share of a head."""
 

@@ -72,6 +72,7 @@ _NARROW = ("int16", "uint16", "uint32")
 @check(
     "FREQ-6.integers",
     "Positions of few bits are reckoned with in these bits, and overflow.",
+    names=("F-019",),
 )
 @walks(every_item(len(_NARROW)))
 def narrow(trial: Trial, case: Case) -> Finding:
