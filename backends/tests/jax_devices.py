@@ -65,6 +65,7 @@ def calls(device, other):
         ("half_to_interleaved", (x,), {}),
         ("apply_rotary", (x, m), whole),
         ("apply_rotary", (x, m), part),
+        ("apply_rotary", (x[:, :1], m[:1]), whole),  # one token takes a way of its own
         ("apply_rotary_dense", (x, m), part),
         ("apply_rotary_complex", (x, m), {"rotary_dim": 4}),
         ("apply_rotary_cos_sin", (x, cos, cos), whole),

@@ -3,7 +3,7 @@
 Dimensions, `base` and the flags are Python values and static under jit.
 """
 
-from ropespec.backends.jax.primitives import functions
+from ropespec.backends.jax.calls import functions
 
 __all__ = [
     "RoPE",

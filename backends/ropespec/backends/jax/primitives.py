@@ -11,8 +11,8 @@ import numpy as np
 from jax import lax
 from numpy.typing import ArrayLike, NDArray
 
-from ropespec.backends.derived import Derived, Primitives
-from ropespec.backends.glance import is_plain_table, is_plain_turn
+from ropespec.backends.derived import Primitives
+from ropespec.backends.glance import is_plain_turn
 from ropespec.backends.jax.arrays import (
     EXACT,
     Array,
@@ -30,14 +30,12 @@ from ropespec.backends.jax.arrays import (
 from ropespec.backends.jax.frequencies import (
     Circle,
     circle_of,
-    turns_kept,
     turns_of,
     unit_circle,
 )
-from ropespec.backends.jax.rotation import rotate, rotate_at
-from ropespec.spec.arguments import check_flag, check_tables
+from ropespec.backends.jax.rotation import rotate
 
-__all__ = ["functions"]
+__all__ = ["JaxPrimitives"]
 
 R = TypeVar("R")
 
@@ -221,59 +219,3 @@ def _clearly_turns(x: object, positions: object, base: object) -> bool:
         and positions.dtype in INTEGERS
         and is_plain_turn(x.shape, positions.shape, base)
     )
-
-
-def _clearly_fit(x: object, cos: object, sin: object) -> bool:
-    """Whether the commonest tables plainly fit; when in doubt, the checks take their time."""
-    return (
-        isinstance(x, jax.Array)
-        and isinstance(cos, jax.Array)
-        and isinstance(sin, jax.Array)
-        and x.dtype in FLOATS
-        and cos.dtype in FLOATS
-        and sin.dtype == cos.dtype
-        and is_plain_table(x.shape, cos.shape, sin.shape)
-    )
-
-
-def _steps(x: Array, dim: int, base: float) -> Limbs:
-    """T_i beside `x`; where it is traced or on several devices, JAX is to bring them there."""
-    if isinstance(x, jax.core.Tracer):
-        return turns_of(dim, base)
-    if not x.committed:
-        return turns_kept(dim, base, None)
-    devices = x.devices()
-    return turns_kept(dim, base, *devices) if len(devices) == 1 else turns_of(dim, base)
-
-
-class Functions(Derived[Array]):
-    """The shared API for JAX."""
-
-    def apply_rotary(
-        self,
-        x: Array,
-        positions: ArrayLike,
-        *,
-        interleaved: bool,
-        base: float = 10000.0,
-        rotary_dim: int | None = None,
-    ) -> Array:
-        of = self._of
-        m, paired, base, dim = of.read_rotation(x, positions, interleaved, base, rotary_dim)
-        if x.shape[-3] != 1:  # a token that was generated is rotated sooner than a program starts
-            turned: Array = of.rotate(x, of.turning(m, dim, base, x), interleaved=paired)
-            return turned
-        return rotate_at(x, limbs_of(beside(m, x)), _steps(x, dim, base), interleaved=paired)
-
-    def apply_rotary_cos_sin(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
-        of = self._of
-        if not (type(interleaved) is bool and _clearly_fit(x, cos, sin)):
-            found = of.check_floats("x", x, ndim=3)
-            of.check_floats("cos", cos, ndim=1)
-            of.check_floats("sin", sin, ndim=1)
-            interleaved = check_flag("interleaved", interleaved)
-            check_tables(cos, sin, found)
-        return rotate(x, (beside(cos, x), beside(sin, x)), interleaved=interleaved)
-
-
-functions = Functions(JaxPrimitives())

@@ -1,0 +1,72 @@
+"""Calls of JAX that their caller does not compile: one token takes one program, checks and all."""
+
+import pytest
+
+from ropespec.spec.errors import ArgumentError
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402  # where there is JAX
+
+from ropespec import reference  # noqa: E402
+from ropespec.backends import jax as backend  # noqa: E402
+
+
+def token(dim=8):
+    return jnp.ones((1, 1, 2, dim)), jnp.array([[3]])
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ({"interleaved": 1}, "interleaved"),
+        ({"interleaved": 1.0}, "interleaved"),
+        ({"interleaved": True, "rotary_dim": True}, "rotary_dim"),
+        ({"interleaved": True, "rotary_dim": 3}, "rotary_dim"),
+        ({"interleaved": True, "base": float("nan")}, "base"),
+        ({"interleaved": True, "base": -1.0}, "base"),
+        ({"interleaved": True, "base": [10000.0]}, "base"),
+    ],
+)
+def test_what_equals_a_right_argument_is_refused_all_the_same(words, named):
+    """A program is found by `==`; 1 and 1.0 are True by that, and no flags."""
+    x, positions = token()
+    backend.apply_rotary(x, positions, interleaved=True)
+    with pytest.raises(ArgumentError, match=f"^{named}"):
+        backend.apply_rotary(x, positions, **words)
+
+
+def test_a_flag_of_tables_is_read_as_that_of_positions():
+    """The same of the function that takes cos and sin."""
+    x, _ = token()
+    cos, sin = backend.cos_sin(jnp.array([3]), 8)
+    backend.apply_rotary_cos_sin(x, cos, sin, interleaved=True)
+    with pytest.raises(ArgumentError, match="^interleaved"):
+        backend.apply_rotary_cos_sin(x, cos, sin, interleaved=1)
+
+
+def test_a_base_that_changes_at_each_token_compiles_nothing_in_the_end(caplog):
+    """As dynamic NTK has it; the first bases alone get programs of their own."""
+    x, positions = token()
+    bases = [20000.0 + 1000 * i for i in range(24)]
+    for base in bases[:12]:
+        backend.apply_rotary(x, positions, interleaved=True, base=base)
+    with jax.log_compiles():
+        turned = [backend.apply_rotary(x, positions, interleaved=True, base=b) for b in bases[12:]]
+    assert "Compiling" not in caplog.text
+    for base, y in zip(bases[12:], turned, strict=True):
+        expected = reference.apply_rotary(
+            jax.device_get(x), jax.device_get(positions), interleaved=True, base=base
+        )
+        assert abs(y - expected).max() < 1e-6
+
+
+def test_tables_and_positions_of_another_device_follow_x():
+    """What is committed to a device is brought to that of x, as it is for many tokens."""
+    x, positions = token()
+    (device, *_) = jax.devices()
+    cos, sin = (jax.device_put(t, device) for t in backend.cos_sin(jnp.array([3]), 8))
+    placed = jax.device_put(positions, device)
+    by_tables = backend.apply_rotary_cos_sin(x, cos, sin, interleaved=True)
+    by_positions = backend.apply_rotary(x, placed, interleaved=True)
+    assert abs(by_tables - by_positions).max() < 1e-6
