@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ropespec import reference
+from ropespec.backends import numpy as backend
 from ropespec.conformance import unscaled
 from ropespec.conformance.profile import Profile, ProfileError
 from ropespec.conformance.registry import all_checks
@@ -12,6 +13,7 @@ from ropespec.conformance.report.summary import profile_line
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import zoo
+from ropespec.spec.axes import Axial, Sections
 from ropespec.spec.scaling import DynamicNtk, Linear, LongRope, NtkAware, Yarn, words
 
 YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
@@ -205,3 +207,25 @@ def test_printed_formulas_are_asked_with_the_frequencies_of_the_scheme(checks, s
 
     assert {id_ for id_, status in found["right"].items() if status != "pass"} == set()
     assert {id_ for id_, status in found["dead"].items() if status != "fail"} == set()
+
+
+AXES = {"sections": Sections((1, 1, 2)), "axial": Axial((1, 2, 1))}
+
+
+@pytest.mark.parametrize("name", [*SCHEMES, *AXES])
+def test_a_right_rotation_of_neighbours_passes_whatever_is_claimed(name, checks):
+    """No check of this layout holds what is scaled, or follows axes, against a printed number."""
+    told = {"scaling": {"rope_type": name, **SCHEMES.get(name, {})}}
+    if name in AXES:
+        told = {"sections": [1, 2, 1] if name == "axial" else [1, 1, 2], "axial": name == "axial"}
+    scaling = Profile.from_mapping({"interleaved": True, **told}).scaling
+
+    def apply_rotary(x, positions):
+        if name in AXES:
+            return backend.apply_rotary_axes(x, positions, interleaved=True, axes=AXES[name])
+        return backend.apply_rotary_scaled(x, positions, interleaved=True, scaling=scaling)
+
+    claims = {"layouts": (True,), "head_dims": [8], **told}
+    asked = [id_ for id_ in checks.known if id_ != "ROT-17.arguments"]  # of a process of its own
+    found = [checks.run(id_, {"apply_rotary": apply_rotary}, **claims) for id_ in asked]
+    assert [(one.id, one.message) for one in found if not one.status.conforms] == []

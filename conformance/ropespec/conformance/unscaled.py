@@ -21,6 +21,7 @@ PRINTED = frozenset(
     *("DER-5.all-pairs", "ERR-1.inv-freq", "ERR-1.cos-sin", "ERR-1.rotation-matrix"),
     *("ERR-1.project-query", "ERR-1.project-key", "ERR-1.relative-score", "ERR-1.attention"),
     *("ERR-1.decay-bound", "ERR-1.precompute-freqs-cis", "ERR-1.rope"),
+    "PUB-7.bare",
 }
 """Checks beside printed formulas all of which make their frequencies themselves."""
 
