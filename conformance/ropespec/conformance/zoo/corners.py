@@ -171,14 +171,14 @@ def rows_in_16_bits(x: Array, positions: Array) -> Array:
     "positions of few bits",
     "The place in a flat table is reckoned in the dtype of the positions.",
     "FREQ-6.integers",
-    max_position=9999,
+    max_position=4095,
     negative_positions=False,
 )
 def place_in_few_bits(x: Array, positions: Array) -> Array:
     """Multiply a position by how many entries a row of the table has."""
     pairs = x.shape[-1] // 2
-    cos, sin = (part.ravel() for part in table(np.arange(10000), x.shape[-1]))
-    place = (positions[..., None] * pairs + np.arange(pairs)) % cos.size
+    cos, sin = (part.ravel() for part in table(np.arange(4096), x.shape[-1]))
+    place = positions[..., None] * pairs + np.arange(pairs)
     return half(x, cos[place], sin[place])
 
 

@@ -244,6 +244,13 @@ _wrong(
     module=_JAX,
 )
 _wrong(
+    "jax_back_in_few_bits",
+    "positions of few bits",
+    "The step back negates positions in their own dtype, which may have no sign.",
+    "FREQ-6.integers",
+    module=_JAX,
+)
+_wrong(
     "jax_backward_in_numbers",
     "gradient without a history",
     "The gradient stops at its cotangent.",

@@ -9,6 +9,7 @@ from jax import Array
 from ropespec.conformance.zoo.jax_subjects import jax_jitted
 
 __all__ = [
+    "jax_back_in_few_bits",
     "jax_backward_in_numbers",
     "jax_custom_gradient",
     "jax_jvp_backwards",
@@ -29,10 +30,24 @@ def jax_custom_gradient(x: Array, positions: Array) -> Array:
 
 
 def _back(positions: Array, cotangent: Array) -> tuple[Array, None]:
-    return jax_custom_gradient(cotangent, -positions), None
+    return jax_custom_gradient(cotangent, -positions.astype(jnp.int32)), None
 
 
 jax_custom_gradient.defvjp(_kept, _back)
+
+
+@jax.custom_vjp
+def jax_back_in_few_bits(x: Array, positions: Array) -> Array:
+    """Rotate; the step back negates the positions as they came."""
+    y: Array = jax_jitted(x, positions)
+    return y
+
+
+def _unsigned(positions: Array, cotangent: Array) -> tuple[Array, None]:
+    return jax_jitted(cotangent, -positions), None
+
+
+jax_back_in_few_bits.defvjp(_kept, _unsigned)
 
 
 @jax.custom_vjp

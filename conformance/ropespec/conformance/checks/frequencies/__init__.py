@@ -1,5 +1,5 @@
 """Checks of the chapter `frequencies`: dimension, inv_freq, angles, positions, cos and sin."""
 
-from ropespec.conformance.checks.frequencies import angles, vectors
+from ropespec.conformance.checks.frequencies import angles, integers, vectors
 
-__all__ = ["angles", "vectors"]
+__all__ = ["angles", "integers", "vectors"]

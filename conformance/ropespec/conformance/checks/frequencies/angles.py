@@ -1,6 +1,6 @@
 """Checks of angles, cosines and sines (FREQ-6 to FREQ-9)."""
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from ropespec.conformance.checks.rotation.common import (
     as_i,
     called,
 )
-from ropespec.conformance.checks.rotation.walked import every_item
 from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Rules
@@ -21,8 +20,7 @@ from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
-from ropespec.conformance.registry import check, walks
-from ropespec.conformance.subject.session import NotPossible, SubjectRaised
+from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies as literal
 from ropespec.spec.convention import Frequencies
@@ -63,36 +61,6 @@ def position_forms(trial: Trial, case: Case) -> Finding:
         expected = literal.angles(written, theta)
         findings.append(_products(trial, np.asarray(where), theta, expected))
     return worst(*findings)
-
-
-_NARROW = ("int16", "uint16", "uint32")
-"""Integers beside those that every walk asks for; no sequence fits in 8 bits."""
-
-
-@check(
-    "FREQ-6.integers",
-    "Positions of few bits are reckoned with in these bits, and overflow.",
-    names=("F-019",),
-)
-@walks(every_item(len(_NARROW)))
-def narrow(trial: Trial, case: Case) -> Finding:
-    """Positions of int16, uint16 and uint32; they may be refused.
-
-    They end where one more is still a number of the kind: that is how long a table is made.
-    """
-    kind = _NARROW[case.seed % len(_NARROW)]
-    ends = np.iinfo(kind)
-    most = min(int(ends.max) - 1, trial.profile.max_position)
-    least = max(ends.min + 1, -most) if trial.profile.negative_positions else 0
-    positions = np.resize([most, least, most // 2 + 1], (case.batch, case.seq)).astype(np.int64)
-    if trial.profile.shared_positions:
-        positions[:] = positions[0]
-    x = case.make_x(positions)
-    try:
-        y = trial.rotate(case, x, positions.astype(kind))
-    except SubjectRaised as error:
-        raise NotPossible(f"positions of {kind} raise {error.type_name}") from error
-    return trial.judge(case, x, positions, y, message=f"positions of {kind} are others in int64")
 
 
 @check(
@@ -285,5 +253,5 @@ def addition(trial: Trial, case: Case) -> Finding:
 )
 def far(trial: Trial, case: Case) -> Finding:
     """The rotation is as accurate at the largest position claimed as near zero."""
-    moved = dataclasses.replace(case, start=max(case.limit - case.seq - case.seed, 0))
+    moved = replace(case, start=max(case.limit - case.seq - case.seed, 0))
     return trial.rotate_and_judge(moved, message="the rotation loses accuracy far from zero")

@@ -1,0 +1,64 @@
+"""A check of positions in few bits (FREQ-6)."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ropespec.conformance.case import Case
+from ropespec.conformance.checks.rotation.common import called
+from ropespec.conformance.checks.rotation.transforms import has_gradient
+from ropespec.conformance.checks.rotation.walked import every_item, listed
+from ropespec.conformance.coverage.rows import Walk
+from ropespec.conformance.judge.finding import Finding, compare, worst
+from ropespec.conformance.registry import check, walks
+from ropespec.conformance.subject.session import NotPossible, SubjectRaised
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+_NARROW = ("int16", "uint16", "uint32")
+"""Integers beside those that every walk asks for; no sequence fits in 8 bits."""
+
+
+def _widest(trial: Trial, seed: int, strength: int) -> Walk:
+    """Walk them with the widest head, whose tables have most numbers in a row."""
+    walk = every_item(len(_NARROW))(trial, seed, strength)
+    widest = max(trial.profile.head_dims)
+    return listed(replace(row.case, head_dim=widest) for row in walk)
+
+
+@check(
+    "FREQ-6.integers",
+    "Positions of few bits are reckoned with in these bits, and overflow.",
+    names=("F-019",),
+)
+@walks(_widest)
+def narrow(trial: Trial, case: Case) -> Finding:
+    """Positions of int16, uint16 and uint32 are those of int64, on the way back too, or refused.
+
+    They end where one more is still a number of the kind: that is how long a table is made.
+    """
+    kind = _NARROW[case.seed % len(_NARROW)]
+    ends = np.iinfo(kind)
+    most = min(int(ends.max) - 1, trial.profile.max_position)
+    least = max(ends.min + 1, -most) if trial.profile.negative_positions else 0
+    positions = np.resize([most, least, most // 2 + 1], (case.batch, case.seq)).astype(np.int64)
+    if trial.profile.shared_positions:
+        positions[:] = positions[0]
+    x, c, few = case.make_x(positions), case.make_x(positions, seed=1), positions.astype(kind)
+    message, call = f"positions of {kind} are others in int64", called(case, x, few)
+    try:
+        y = trial.rotate(case, x, few)
+        back = trial.rotate_vjp(case, x, few, c) if has_gradient(trial) is None else None
+    except SubjectRaised as error:
+        raise NotPossible(f"positions of {kind} raise {error.type_name}") from error
+    allowed = 2 * trial.allowed(case, x, positions)
+    found = compare(y, trial.rotate(case, x, positions), allowed, message=message)
+    if back is not None:
+        wide, allowed = (
+            trial.rotate_vjp(case, x, positions, c),
+            2 * trial.allowed(case, c, -positions),
+        )
+        message = f"on the way back, {message}"
+        found = worst(found, compare(back, wide, allowed, name="gradient", message=message))
+    return found.after(call)
