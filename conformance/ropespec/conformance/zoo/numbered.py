@@ -27,6 +27,7 @@ __all__ = [
     "sections_in_turn",
     "sections_of_another_model",
     "sections_of_images",
+    "text_by_two_numbers",
     "turn_for_sections",
 ]
 
@@ -129,6 +130,18 @@ def rates_exchanged(x: Array, positions: Array) -> Array:
 def frequencies_of_text_alone(x: Array, positions: Array) -> Array:
     """Rotate by the first number."""
     return _rotated(x, positions, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+@wrong(
+    "position number left out",
+    "Where time and height are equal throughout, width is not looked at.",
+    "AXES-1.alike",
+    **IMAGES,
+)
+def text_by_two_numbers(x: Array, positions: Array) -> Array:
+    """Take the short way of text."""
+    text = (positions[0] == positions[1]).all()
+    return _rotated(x, positions, *((0,) * 8 if text else (0, 0, 1, 1, 1, 2, 2, 2)))
 
 
 @wrong("position numbers exchanged", "Width comes before height.", *CAUGHT, **IMAGES)

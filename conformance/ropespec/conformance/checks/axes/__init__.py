@@ -1,5 +1,5 @@
 """Checks of the chapter `axes`: several position numbers a token, and the ends of a head."""
 
-from ropespec.conformance.checks.axes import ends, numbers
+from ropespec.conformance.checks.axes import alike, ends, numbers
 
-__all__ = ["ends", "numbers"]
+__all__ = ["alike", "ends", "numbers"]
