@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ropespec.conformance.case import Case, Space, pool
-from ropespec.conformance.judge.values import POSITIONS, VALUES
+from ropespec.conformance.judge.values import BELOW_ZERO, POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
 from ropespec.spec.scaling import has_frequencies
 
@@ -171,7 +171,7 @@ def _patterns(profile: Profile, space: Space) -> list[str]:
         kind
         for kind in POSITIONS
         if kind in space.positions
-        and not (kind in ("negative", "signs") and not profile.negative_positions)
+        and not (kind in BELOW_ZERO and not profile.negative_positions)
         and not (shared and kind in ("ragged", "shuffled", "spread"))
     ]
     return allowed or ["arange"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ropespec.conformance.coverage.array import Level, Table
-from ropespec.conformance.judge.values import POSITIONS, VALUES
+from ropespec.conformance.judge.values import BELOW_ZERO, POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
 from ropespec.spec.scaling import has_frequencies
 
@@ -156,8 +156,7 @@ def _starts(profile: Profile) -> list[int]:
 def _patterns(profile: Profile) -> list[str]:
     shared = profile.shared_positions or profile.axes == "shd"
     kept = [kind for kind in POSITIONS if not (shared and kind in _OF_ROWS)]
-    below = ("negative", "signs")
-    return [kind for kind in kept if profile.negative_positions or kind not in below]
+    return [kind for kind in kept if profile.negative_positions or kind not in BELOW_ZERO]
 
 
 def _values(profile: Profile, wanted: Sequence[str]) -> list[str]:

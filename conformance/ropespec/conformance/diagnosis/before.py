@@ -30,15 +30,28 @@ def _first_of_width(g: Given) -> float:
     return dtype_of(same[0] if same else g)
 
 
-def _dtype_of_table(rows: int) -> Callable[[Given], Array]:
-    """Return the dtype of the call for which a table of so many rows was made or made longer."""
+def _in_another_layout(g: Given, *, everywhere: bool) -> float:
+    """Tell whether this head_dim came first in the other layout, at these positions or anywhere."""
+    for one in g.past:
+        at_all = everywhere or np.array_equal(one.positions, g.positions)
+        if at_all and one.x.shape[-1] == g.x.shape[-1]:
+            return one.interleaved != g.interleaved
+    return False
+
+
+def _dtype_of_table(rows: int, *, doubled: bool) -> Callable[[Given], Array]:
+    """Return the dtype of the call for which a table of so many rows was made or made longer.
+
+    It is as long as is wanted, or `doubled` until it is long enough.
+    """
 
     def made_for(g: Given) -> float:
         have, dtype = 0, dtype_of(g)
         for one in (*(one for one in g.past if one.x.shape[-1] == g.x.shape[-1]), g):
             wanted = int(np.abs(one.positions).max(initial=-1)) + 1
             if wanted > have:
-                have, dtype = max(wanted, rows), dtype_of(one)
+                long = 1 << (wanted - 1).bit_length() if doubled else wanted
+                have, dtype = max(long, rows), dtype_of(one)
         return dtype
 
     return per_call(made_for)
@@ -66,9 +79,10 @@ def _after(what: str) -> Callable[[str, float], str]:
     return words
 
 
-def _of_table(rows: int, op: str, value: float) -> str:
+def _of_table(rows: int, doubled: bool, op: str, value: float) -> str:  # bound
     least = f", of {rows} rows at least," if rows else ""
-    return f"head_dims whose table{least} was made or grown for {of_dtypes(op, value)}"
+    grown = "doubled" if doubled else "grown"
+    return f"head_dims whose table{least} was made or {grown} for {of_dtypes(op, value)}"
 
 
 HISTORY: dict[str, Feature] = {
@@ -109,17 +123,29 @@ HISTORY: dict[str, Feature] = {
         "token",
     ),
     **{
-        f"dtype of table {rows}": Feature(
-            f"dtype of table {rows}",
-            _dtype_of_table(rows),
-            partial(_of_table, rows),
+        name: Feature(
+            name, _dtype_of_table(rows, doubled=doubled), partial(_of_table, rows, doubled)
         )
         for rows in (0, 128, 256, 512, 1024, 2048, 4096, 8192)
+        for doubled, name in (
+            (False, f"dtype of table {rows}"),
+            (True, f"dtype of doubled table {rows}"),
+        )
     },
     "first dtype": Feature(
         "first dtype",
         per_call(_first_of_width),
         lambda op, value: f"head_dims first called with {of_dtypes(op, value)}",
+    ),
+    "layout of positions": Feature(
+        "layout of positions",
+        per_call(partial(_in_another_layout, everywhere=False)),
+        flag("positions that came in the other layout first", "positions of this layout"),
+    ),
+    "layout of width": Feature(
+        "layout of width",
+        per_call(partial(_in_another_layout, everywhere=True)),
+        flag("head_dims that came in the other layout first", "head_dims of this layout"),
     ),
     "seen before": Feature(
         "seen before",

@@ -165,7 +165,7 @@ def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
             "seen in calls that were made again",
         )
         return
-    if not outcome.wrong:
+    if not outcome.wrong and not outcome.by_history:
         return
     if outcome.of_first_calls:
         said = "A call is wrong as the first of an instance, and right after others."

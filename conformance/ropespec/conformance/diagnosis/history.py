@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
@@ -19,11 +20,14 @@ from ropespec.conformance.diagnosis.confirm import (
 from ropespec.conformance.diagnosis.edges import edge, powers
 from ropespec.conformance.diagnosis.search import reproduces
 from ropespec.conformance.diagnosis.seen import Seen, agree
+from ropespec.conformance.judge.values import ALIKE
 from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.frequency import LADDERS
 from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.memory import MEMORIES
 from ropespec.conformance.mistakes.turning import TURNS
+from ropespec.conformance.profile import Profile
+from ropespec.spec.convention import Keywords
 
 __all__ = [
     "first_calls_are_wrong",
@@ -121,8 +125,8 @@ def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
                 calls.append(edge(maker, int(rng.choice(powers(maker))), dim, dtype))
             if n % 7 == 5:
                 calls += [given, given]
-            if n % 9 == 8:  # the same ends and other positions between
-                calls.append(replace(given, positions=_between(given, rng)))
+            if n % 5 == 3 and shape[1] >= _TELLING:
+                calls += [*_much_like(given, rng, maker.profile), *_asked_otherwise(given, maker)]
             if n in (20, 34) and not compiled:
                 calls.append(maker.given((1, 3, 1), "far", seed + n, dim=dim, dtype=dtype))
             if n == 30 and not compiled:
@@ -130,11 +134,34 @@ def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
         yield calls
 
 
-def _between(given: Given, rng: np.random.Generator) -> np.ndarray:
-    positions = given.positions.copy()
-    if positions.shape[1] > 2:
-        positions[:, 1:-1] = rng.permuted(positions[:, 1:-1], axis=1)
-    return positions
+_TELLING = 3
+"""As many positions can have the same ends and be others."""
+
+
+def _much_like(given: Given, rng: np.random.Generator, claimed: Profile) -> list[Given]:
+    """Return two calls at positions that share something with those of a call, and it again."""
+    others = list[Given]()
+    for what in rng.choice(sorted(ALIKE), 2, replace=False):
+        p = np.array(ALIKE[what](given.positions))
+        near = np.abs(p).max(initial=0) <= claimed.max_position
+        if near and not (claimed.shared_positions and (p != p[:1]).any()):
+            others.append(replace(given, positions=p))
+    return [*others, given]
+
+
+def _asked_otherwise(given: Given, maker: Maker) -> list[Given]:
+    """Return calls at the same positions in the other layout, and of another base, where taken."""
+    found = list[Given]()
+    if len({*maker.profile.layouts}) > 1:
+        found.append(_stating(given, interleaved=not given.interleaved))
+    if "base" in maker.taken:
+        other = _stating(given, base=500.0 if given.base != 500.0 else 10000.0)
+        found += [other, replace(other, positions=other.positions // 2)]
+    return [*found, given] if found else []
+
+
+def _stating(given: Given, **keywords: Unpack[Keywords]) -> Given:
+    return replace(given, convention=given.convention.stating(**keywords))
 
 
 def run_sequences(asker: Asker, maker: Maker, right: Chain, seed: int, count: int) -> list[Seen]:

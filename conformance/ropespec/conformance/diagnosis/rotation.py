@@ -107,11 +107,12 @@ def examine(
     if not outcome.wrong and first_calls_are_wrong(asker, also, right):
         outcome = Outcome(repeats=outcome.repeats, of_first_calls=True)
         _explain_first(outcome, asker, maker, right, also)
-    elif outcome.wrong and not (outcome.repeats and is_fresh(asker, outcome.wrong)):
+    elif not (outcome.wrong and outcome.repeats and is_fresh(asker, outcome.wrong)):
         outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until)
-        outcome.by_history = True
-        outcome.repeats &= bool(outcome.confirmed) or repeats_itself(asker, outcome.wrong)
-    elif outcome.wrong:
+        outcome.by_history = any(one.is_wrong for one in (*outcome.seen, *outcome.sequence))
+        if outcome.wrong and not outcome.confirmed:
+            outcome.repeats &= repeats_itself(asker, outcome.wrong)
+    else:
         explain(outcome, asker, maker, right, until)
         if not outcome.confirmed:
             late = max(until, time.process_time()) + _FOR_MEMORY * SECONDS

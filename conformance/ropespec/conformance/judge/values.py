@@ -1,5 +1,7 @@
 """Arrays for a case, made from its seed alone."""
 
+from collections.abc import Callable
+
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +11,35 @@ from ropespec.conformance.judge.precision import SMALLEST
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of, rest_of
 from ropespec.spec.convention import Convention
 
-__all__ = ["POSITIONS", "VALUES", "make_positions", "make_values", "numpy_dtype"]
+__all__ = [
+    "ALIKE",
+    "BELOW_ZERO",
+    "POSITIONS",
+    "VALUES",
+    "make_positions",
+    "make_values",
+    "numpy_dtype",
+]
 
 POSITIONS = (
     *("arange", "ragged", "shuffled", "repeated", "negative", "spread"),
     *("gaps", "signs", "restarts", "descending", "ends"),
 )
 """Patterns of positions, simplest first."""
+
+BELOW_ZERO = ("negative", "signs")
+"""Those of them that have positions below zero."""
+
+ALIKE: dict[str, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
+    "ends and the sum": lambda p: np.concatenate([p[:, :1], p[:, -2:0:-1], p[:, -1:]], axis=1),
+    "ends": lambda p: np.concatenate([p[:, :1], p[:, :1], p[:, 2:]], axis=1),
+    "first positions": lambda p: p + np.arange(p.shape[1]),
+    "last positions": lambda p: p + np.arange(p.shape[1])[::-1],
+    "largest and smallest": lambda p: p[:, ::-1],
+    "rows, in another order,": lambda p: p[::-1],
+    "first row": lambda p: np.concatenate([p[:1], p[1:] + 1]),
+}
+"""Other positions, made of (B, S) with S >= 3, by what of both is the same."""
 
 VALUES = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero", "huge", "special")
 """Patterns of x, simplest first."""

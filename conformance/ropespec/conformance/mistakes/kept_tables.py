@@ -144,27 +144,29 @@ def _made_in(g: Given, grown: Grown) -> str:
 
 
 def _kept_in_dtype(how: str, grown: Grown) -> Choice:
+    what = f"cos and sin have the dtype of the call for which their table was {how}"
+    return Choice("C4", "memory", what, _tables_in(lambda g: _made_in(g, grown)), 1.4)
+
+
+def _tables_in(dtype: Callable[[Given], str]) -> dict[str, object]:
+    """Return tables rounded to a dtype, and what float arithmetic may make of a halfway case."""
+
     def made(moved: float) -> Table:
         def table(g: Given, angle: Array) -> tuple[Array, Array]:
-            kept = _made_in(g, grown)
-            if kept not in ("bfloat16", "float16"):
+            kept = dtype(g)
+            if kept == "float64":
                 return np.cos(angle), np.sin(angle)
             angle = angle + moved * 2.0**-23 * (1 + np.abs(angle))
             return rounded(np.cos(angle), kept), rounded(np.sin(angle), kept)
 
         return table
 
-    what = f"cos and sin have the dtype of the call for which their table was {how}"
     nudged = tuple(replace(RIGHT, table=made(moved)) for moved in (-1.0, 1.0))
-    return Choice("C4", "memory", what, {"table": made(0.0), "nudged": nudged}, 1.4)
+    return {"table": made(0.0), "nudged": nudged}
 
 
-def _table_of_first(kind: str) -> dict[str, object]:
-    def table(g: Given, angle: Array) -> tuple[Array, Array]:
-        del g
-        return rounded(np.cos(angle), kind), rounded(np.sin(angle), kind)
-
-    return {"table": table}
+def _always(kind: str) -> Callable[[Given], str]:
+    return lambda _: kind
 
 
 OF_ONE_CALL: tuple[Choice, ...] = (
@@ -214,7 +216,7 @@ KEPT_TABLES: tuple[Choice, ...] = (
         )
     ),
     *(
-        Choice("C4", "memory", f"cos and sin are rounded to {kind}", _table_of_first(kind), 1.5)
+        Choice("C4", "memory", f"cos and sin are rounded to {kind}", _tables_in(_always(kind)), 1.5)
         for kind in ("bfloat16", "float16", "float32")
     ),
 )

@@ -1,4 +1,4 @@
-# ruff: noqa: ARG005  # a key may ask for nothing
+# ruff: noqa: ARG005  # what is shifted by may ask for nothing
 """What is kept of earlier calls, and what it does to this one."""
 
 import itertools
@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import own_position
+from ropespec.conformance.mistakes.chain import ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import at_length
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
+from ropespec.conformance.mistakes.keys import KEYS, Key, like
 
 __all__ = ["MEMORIES", "MISTAKES"]
 
@@ -25,6 +26,8 @@ C1 stale positions
     The positions of an earlier call are used; put the offset into the key of the cache.
 K2 frequencies kept after a long call
     A long sequence changes the frequencies of later short ones; reset them.
+base of another call
+    The frequencies of another base are used; put the base into the key of the cache.
 frequencies of the first width
     The frequencies made for the first head_dim serve every other; keep them by width.
 right only after other calls
@@ -36,8 +39,6 @@ changed by earlier calls
 not repeatable
     The same call gives another result the second time; look for state, random numbers or a race.
 """)
-
-Key = Callable[[Given], object]
 
 
 def _placed(given: Given, kept: Given) -> Array:
@@ -194,59 +195,37 @@ def _length_kept(*, by_length: bool) -> Choice:
     return Choice("K2", "memory", what, {"frequency": theta}, 1.5)
 
 
-def _s(g: Given) -> object:
-    return g.x.shape[1]
+def _base_of(word: str, key: Key) -> Choice:
+    """Return the frequencies by the base of the first call with a key."""
 
+    def theta(g: Given) -> Array:
+        base = next(one.base for one in (*g.past, g) if key(one) == key(g))
+        return ladder(g.scaled(g.scaling, base))
 
-def _shape(g: Given) -> object:
-    return g.x.shape
-
-
-def _two(g: Given) -> object:
-    return g.x.shape[:2]
-
-
-def _ends(g: Given) -> object:
-    p = g.positions
-    return (p.shape, g.x.shape[-1], int(p.flat[0]), int(p.flat[-1])) if p.size else p.shape
+    what = f"the base is that of the first {word}"
+    return Choice("base of another call", "memory", what, {"frequency": theta})
 
 
 def _place(key: str, what: str, place: Callable[[Given], Array], cost: float = 1.0) -> Choice:
     return Choice(key, "memory", f"the position is {what}", {"place": place}, cost)
 
 
-_KEYS: tuple[tuple[str, Key], ...] = (
-    ("call", lambda g: 0),
-    ("call of this length", _s),
-    ("call of these rows and tokens", _two),
-    ("call of this shape", _shape),
-    ("call of this length and head_dim", lambda g: (g.x.shape[1], g.x.shape[-1])),
-    ("call of these rows, tokens and head_dim", lambda g: (g.x.shape[:2], g.x.shape[-1])),
-    ("call of this head_dim", lambda g: g.x.shape[-1]),
-    ("call of this number of rows", lambda g: g.x.shape[0]),
-    ("call of this dtype", lambda g: g.dtype),
-    ("call of this shape and dtype", lambda g: (g.x.shape, g.dtype)),
-    ("call with this largest position", lambda g: (g.x.shape[1], int(g.positions.max(initial=0)))),
-    ("call with these ends", _ends),
-    ("call of this shape of positions and parity", lambda g: (len(g.past) % 2, g.positions.shape)),
-)
-
 MEMORIES: tuple[Choice, ...] = (
     *(
         _place("C1", f"that of the first {word}", _first_of(key), 1.0 + 0.01 * k)
-        for k, (word, key) in enumerate(_KEYS)
+        for k, (word, key) in enumerate(KEYS)
     ),
     *(
         _place("C1", f"that of row 0 of the first {word}", _first_of(key, row=True), 1.1 + 0.01 * k)
-        for k, (word, key) in enumerate(_KEYS[1:6])
+        for k, (word, key) in enumerate(KEYS[1:6])
     ),
     *(
         _place("C1", f"that of the last {word} before", _previous(key), 1.2 + 0.01 * k)
-        for k, (word, key) in enumerate(_KEYS)
+        for k, (word, key) in enumerate(KEYS)
     ),
     *(
         _place("C1", f"that of the first {word} since another", _run_of(key), 1.15 + 0.01 * k)
-        for k, (word, key) in enumerate(_KEYS[1:])
+        for k, (word, key) in enumerate(KEYS[1:])
     ),
     _place("C1", "that of the longest call so far", _longest, 1.3),
     _place("P2", "its own plus the number of calls so far", _shifted(lambda g: len(g.past) + 1.0)),
@@ -275,6 +254,10 @@ MEMORIES: tuple[Choice, ...] = (
         {"frequency": _cut(_first_wide_enough)},
         1.1,
     ),
+    _base_of("call", lambda g: 0),
+    _base_of("call of this head_dim", lambda g: g.x.shape[-1]),
+    _base_of("call of these rows, tokens and head_dim", lambda g: (g.x.shape[:2], g.x.shape[-1])),
+    _base_of("call with these positions", like(lambda p: p)),
     _length_kept(by_length=True),
     _length_kept(by_length=False),
     *(

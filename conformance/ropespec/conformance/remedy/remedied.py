@@ -12,6 +12,7 @@ from ropespec.conformance.case import Case
 from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.jobs.check import run_check
 from ropespec.conformance.jobs.plan import Plan
+from ropespec.conformance.judge.values import BELOW_ZERO
 from ropespec.conformance.profile import Profile, ProfileError
 from ropespec.conformance.registry import OTHER_LAYOUT, Check, all_checks
 from ropespec.conformance.remedy.asking import head_dims, most_tokens
@@ -280,7 +281,7 @@ def _admits(profile: Profile, case: Case) -> bool:
         case.keywords["interleaved"] in profile.layouts
         and case.head_dim in profile.head_dims
         and case.limit <= profile.max_position
-        and (profile.negative_positions or case.positions != "negative")
+        and (profile.negative_positions or case.positions not in BELOW_ZERO)
         and (profile.strided or not case.strided)
         and (profile.subnormals or case.values != "subnormal")
     )

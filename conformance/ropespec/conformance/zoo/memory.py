@@ -10,10 +10,15 @@ from ropespec.conformance.zoo.parts import half, rope, table
 from ropespec.spec.scaling import DynamicNtk
 
 __all__ = [
+    "DoubledInTheFirstDtype",
     "GrownARowLate",
     "KeptByAddress",
     "KeptByMemory",
+    "KeptBySum",
+    "KeptWithoutBase",
+    "KeptWithoutLayout",
     "LongestSoFar",
+    "OneEntryByEnds",
     "OneEntryByShape",
     "WornByUse",
     "tail_of_empty",
@@ -63,6 +68,114 @@ class OneEntryByShape:
         if self.kept is None or key != self.key:
             self.key, self.kept = key, table(positions, x.shape[-1])
         return half(x, *self.kept)
+
+
+@wrong("C1", "Tables are kept for positions with the same ends.", "ROT-19.likeness")
+class OneEntryByEnds:
+    """One table for all layers of a step, made anew when the first or the last position differs."""
+
+    def __init__(self) -> None:
+        self.key: object = None
+        self.kept: tuple[Array, Array] | None = None
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Take positions for what their ends are."""
+        key = (positions.shape, x.shape[-1], *positions.ravel()[:1], *positions.ravel()[-1:])
+        if self.kept is None or key != self.key:
+            self.key, self.kept = key, table(positions, x.shape[-1])
+        return half(x, *self.kept)
+
+
+@wrong("C1", "Tables are kept for the sum of the positions.", "ROT-19.likeness")
+class KeptBySum:
+    """Tables by the shape and a checksum of positions."""
+
+    def __init__(self) -> None:
+        self.kept: dict[object, tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Add positions up."""
+        key = (positions.shape, x.shape[-1], int(positions.sum()))
+        if key not in self.kept:
+            self.kept[key] = table(positions, x.shape[-1])
+        return half(x, *self.kept[key])
+
+
+@wrong(
+    "base of another call",
+    "Tables are kept for positions, and not for the base.",
+    "ROT-19.walk",
+)
+class KeptWithoutBase:
+    """Tables by the positions."""
+
+    def __init__(self) -> None:
+        self.kept: dict[object, tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array, *, base: float = 10000.0) -> Array:
+        """Take the base that came first."""
+        key = (positions.shape, x.shape[-1], positions.tobytes())
+        if key not in self.kept:
+            self.kept[key] = table(positions, x.shape[-1], base)
+        return half(x, *self.kept[key])
+
+
+@wrong(
+    "tables of the other layout",
+    "Tables that list each angle twice are kept for positions, and not for the layout.",
+    "ROT-19.walk",
+    layouts=(True, False),
+)
+class KeptWithoutLayout:
+    """Tables as wide as a head, by the positions."""
+
+    def __init__(self) -> None:
+        self.kept: dict[object, tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array, *, interleaved: bool) -> Array:
+        """Take the order that came first."""
+        key = (positions.shape, x.shape[-1], positions.tobytes())
+        if key not in self.kept:
+            parts = table(positions, x.shape[-1])
+            listed = np.repeat if interleaved else _tiled
+            self.kept[key] = tuple(listed(part, 2, axis=-1)[..., None, :] for part in parts)  # type: ignore[assignment]  # two of them
+        cos, sin = self.kept[key]
+        turned = np.empty_like(x)
+        one, other = (
+            (slice(0, None, 2), slice(1, None, 2))
+            if interleaved
+            else (slice(x.shape[-1] // 2), slice(x.shape[-1] // 2, None))
+        )
+        turned[..., one], turned[..., other] = -x[..., other], x[..., one]
+        return np.asarray(x * cos + turned * sin, dtype=x.dtype)
+
+
+def _tiled(part: Array, times: int, axis: int) -> Array:
+    return np.concatenate([part] * times, axis=axis)
+
+
+@wrong(
+    "C4",
+    "Tables of 512 rows, doubled when they are too short, have the dtype of a call before.",
+    "ROT-7.value",
+    dtypes=("float32", "float16"),
+    negative_positions=False,
+    max_position=16383,
+)
+class DoubledInTheFirstDtype:
+    """One table for each width."""
+
+    def __init__(self) -> None:
+        self.tables: dict[int, tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Double the rows until the call fits, in the dtype of x."""
+        d, needed = x.shape[-1], int(positions.max(initial=0)) + 1
+        if d not in self.tables or len(self.tables[d][0]) < needed:
+            rows = max(512, 1 << (needed - 1).bit_length())
+            cos, sin = table(np.arange(rows), d)
+            self.tables[d] = cos.astype(x.dtype), sin.astype(x.dtype)
+        return half(x, *(part[positions].astype(np.float32) for part in self.tables[d]))
 
 
 @wrong(

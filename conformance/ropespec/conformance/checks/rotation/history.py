@@ -1,4 +1,4 @@
-"""A check that calls of another kind leave no trace, whatever two things change (ROT-19)."""
+"""Checks that calls leave no trace: those of another kind, and those much like it (ROT-19)."""
 
 import dataclasses
 import itertools
@@ -15,6 +15,7 @@ from ropespec.conformance.checks.rotation.walked import listed, usual_case
 from ropespec.conformance.coverage.positions import LAST
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, broken, compare, held
+from ropespec.conformance.judge.values import ALIKE
 from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.session import NotPossible, SubjectRaised
 from ropespec.conformance.trial import Trial, unfit
@@ -167,6 +168,53 @@ def grows_in_time(trial: Trial, case: Case) -> Finding:
 def _reaching(trial: Trial, case: Case, end: int) -> Finding:
     positions = np.zeros((case.batch, case.seq), dtype=np.int64)
     positions[:, -1] = end
+    return _at(trial, case, positions)
+
+
+_TOKENS = 6
+
+
+def _every_likeness(trial: Trial, seed: int, strength: int) -> Walk:
+    del seed, strength
+    usual = usual_case(trial, 0)
+    tokens = min(_TOKENS, trial.most_tokens(usual.batch))
+    usual = dataclasses.replace(usual, seq=tokens)
+    return listed(dataclasses.replace(usual, seed=number) for number in range(len(ALIKE)))
+
+
+@check(
+    "ROT-19.likeness",
+    "Tables are kept for positions of which the shape and some numbers are the same, not all.",
+    space=Space(values=("normal",), min_seq=3),
+)
+@walks(_every_likeness)
+def tells_positions_apart(trial: Trial, case: Case) -> Finding:
+    """A call follows its own positions, though those of the call before were much like them.
+
+    What is wrong on a fresh instance too is the business of other checks.
+    """
+    what, other = list(ALIKE.items())[case.seed % len(ALIKE)]
+    rows = np.arange(case.batch)[:, None] * (not trial.profile.shared_positions)
+    first = (2 + np.arange(case.seq) + 3 * rows).astype(np.int64)
+    second = other(first)
+    if max(first.max(initial=0), second.max(initial=0)) > case.limit:
+        return held()
+    _at(trial, case, first)
+    for positions in (second, first):
+        found = _at(trial, case, positions)
+        if not found.passed:
+            trial.session.refresh()
+            if not _at(trial, case, positions).passed:
+                return held()
+            message = (
+                f"a call is wrong after one of the same shape whose {what} are the same, and right "
+                "on a fresh instance"
+            )
+            return dataclasses.replace(found, message=message, general=False)
+    return held()
+
+
+def _at(trial: Trial, case: Case, positions: NDArray[np.int64]) -> Finding:
     x = case.make_x(positions)
     return trial.judge(case, x, positions, trial.rotate(case, x, positions))
 
@@ -206,11 +254,11 @@ def leaves_what_can_be_recorded(trial: Trial, case: Case) -> Finding:
 def _made(trial: Trial, step: Step) -> Finding:
     case = step.case
     positions = case.make_positions()
+    if step.mode == "plain":
+        return _at(trial, case, positions)
     x = case.make_x(positions)
     if step.mode == "gradient":
         return _back(trial, case, x, positions)
-    if step.mode == "plain":
-        return trial.judge(case, x, positions, trial.rotate(case, x, positions))
     try:
         rotated = trial.session.rotate_unrecorded(x, positions, keywords=case.keywords)
     except NotPossible:
