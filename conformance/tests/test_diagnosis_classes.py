@@ -9,8 +9,8 @@ import pytest
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.before import HISTORY
 from ropespec.conformance.diagnosis.feature import dtype_of
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.styles.heads import queries
 from ropespec.reference import inv_freq_scaled
 from ropespec.spec.scaling import Llama3, Yarn
 
@@ -232,6 +232,25 @@ def all_heads_but_the_last(x, positions):
     return heads_of_q_and_k(x, positions, lambda heads: slice(heads - 1))
 
 
+def heads_up_to_twice_those_of_k(x, positions):
+    y, last = np.array(x), 2 * (x.shape[2] - queries(x.shape[2]))
+    y[:, :, :last] = rope(x[:, :, :last], positions)
+    return y
+
+
+def tokens_shared_out_in_large_calls(x, positions):
+    y, last = rope(x, positions), -(x.shape[0] * x.shape[1] % 4)
+    if x.size >= 32768 and last:
+        y.reshape(-1, *x.shape[2:])[last:] = x.reshape(-1, *x.shape[2:])[last:]
+    return y
+
+
+def pairs_in_whole_eights(x, positions):
+    n = x.shape[-1] // 2
+    left_over = np.arange(n) >= n // 8 * 8
+    return rope(x, positions, np.where(left_over, 0.0, theta(2 * n)))
+
+
 def components_have_frequencies(x, positions):
     d = x.shape[-1]
     angle = positions[..., None, None] * 10000.0 ** (-2 * np.arange(d) / d)
@@ -382,6 +401,19 @@ def long_by_the_highest_position(x, positions):
             "beyond a block",
             "heads of q or k after the last whole block",
         ),
+        (
+            heads_up_to_twice_those_of_k,
+            {},
+            "never applied",
+            "heads from twice as many as k has on",
+        ),
+        (
+            tokens_shared_out_in_large_calls,
+            {},
+            "beyond a block",
+            "or more elements, places after the last whole block of 4",
+        ),
+        (pairs_in_whole_eights, {}, "pairs left over", "whole block of 8"),
         (all_heads_but_the_last, {}, "never applied", "the last head of q and of k"),
         (components_have_frequencies, {}, "members of different frequencies", "every call"),
         (remainder_of_8_pairs_begins_again, {}, "frequencies repeated", "whole block of 8"),

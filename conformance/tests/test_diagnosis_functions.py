@@ -6,6 +6,7 @@ import pytest
 from ropespec import reference
 from ropespec.conformance.diagnosis.functions import functions
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.zoo.attention import softmax_of_masked_maximum
 
 WOVEN = Profile.from_mapping({"interleaved": True})
 
@@ -35,6 +36,12 @@ def cos_sin(positions, dim, base=10000.0):
     """Begin with the last frequency."""
     angle = np.asarray(positions)[..., None] * np.roll(reference.inv_freq(dim, base), 1)
     return np.cos(angle), np.sin(angle)
+
+
+def cos_sin_of_blocks(positions, dim, base=10000.0):
+    """Divide positions towards zero, and take the remainder by their bits."""
+    p = np.asarray(positions)
+    return reference.cos_sin(np.trunc(p / 64).astype(np.int64) * 64 + (p & 63), dim, base)
 
 
 def project_query(x, positions, weight, *, interleaved, base=10000.0):
@@ -95,6 +102,14 @@ def test_a_mistake_in_the_second_result_is_no_factor_of_the_first(turns, factors
     found = [name for _, name, _ in named(apply_rotary_emb=apply_rotary_emb)]
 
     assert found == told
+
+
+def test_signs_are_asked_for_where_they_are_claimed(checks):
+    """What is wrong below zero alone is told of a table of cosines too."""
+    session = type(checks.trial({}).session)({"cos_sin": cos_sin_of_blocks}, WOVEN)
+    (one,) = functions(session, frozenset({"FREQ-9.value"}))
+
+    assert (one.name, one.where) == ("negative positions split", "cos_sin")
 
 
 def test_partners_by_the_width_of_the_head_are_told(checks):
@@ -181,6 +196,19 @@ def test_attention_is_asked_for_as_many_keys_as_queries(side, other, named):
     told = "", "positions of the other side", f"{plural} of as many queries as keys"
 
     assert named(attention=attention_with(lambda g: by_the_other_side(g, side, other))) == [told]
+
+
+def test_a_masked_key_of_the_largest_score_is_asked_for(named):
+    """What is left of the others underflows, and only there."""
+
+    def attention(q, k, v, *, query_positions, key_positions, interleaved, base=10000.0, mask=None):
+        where = {"query_positions": query_positions, "key_positions": key_positions}
+        how = {"interleaved": interleaved, "base": base, "mask": mask}
+        return softmax_of_masked_maximum.attention(q, k, v, **where, **how)
+
+    found = [name for _, name, _ in named(attention=attention)]
+
+    assert found == ["largest score of masked keys"]
 
 
 def test_attention_that_is_right_has_no_name(named):

@@ -8,6 +8,7 @@ from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.confirm import Explanation, explains
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.where import EVERYWHERE
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.mistakes.chain import RIGHT
 from ropespec.conformance.mistakes.frequency import listed
 from ropespec.conformance.profile import Profile
@@ -33,6 +34,13 @@ def query_in_the_key(x, positions):
     half = (x.shape[2] + 1) // 2
     first = x[:, :, [*range(half), *range(x.shape[2] - half)]]
     return halves(x, positions[..., None, None] * theta(x.shape[-1]), first)
+
+
+def tail_of_the_query(x, positions):
+    y, first = x.copy(), queries(x.shape[2])
+    y[..., :16] = rope(x[..., :16], positions)
+    y[:, :, first:, 16:] = x[:, :, : x.shape[2] - first, 16:]
+    return y
 
 
 def pieces_of_64(x, positions):
@@ -185,6 +193,12 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
     ("function", "claims", "name", "what"),
     [
         (query_in_the_key, {}, "query in the key", "the sine multiplies"),
+        (
+            tail_of_the_query,
+            {"rotary_dim": 16, "head_dims": [32]},
+            "query in the key",
+            "tail of a key is that of its query",
+        ),
         (pieces_of_64, {"head_dims": [64, 128]}, "heads in pieces", "pieces of 64"),
         (
             halves_of_the_head_cut_late,

@@ -181,6 +181,55 @@ LLAMA3 = {
     "high_freq_factor": 4.0,
     "original_max_position_embeddings": 8192,
 }
+
+
+def below_zero_from_the_end(x, positions):
+    """Index a table of 40960 rows by negative numbers."""
+    return rope(x, np.where(positions < 0, positions + 40960, positions))
+
+
+def blended_over(x, positions, share):
+    d = x.shape[-1]
+    angle = positions[..., None, None] * theta(d) * (share + (1 - share) / 16)
+    gain = 1 + 0.1 * np.log(16)
+    return turned(x, gain * np.cos(angle), gain * np.sin(angle))
+
+
+def ramp_over_components(x, positions):
+    d = x.shape[-1]
+    low, high = (d * np.log(4096 / (2 * np.pi * n)) / (2 * np.log(10000.0)) for n in (32, 1))
+    i = np.arange(0, d, 2)
+    ramp = np.clip((i - np.floor(low)) / (np.ceil(high) - np.floor(low)), 0.0, 1.0)
+    return blended_over(x, positions, 1 - ramp)
+
+
+def ramp_of_squares(x, positions):
+    n = x.shape[-1] // 2
+    return blended_over(x, positions, 1 - (np.arange(n) / n) ** 2)
+
+
+def base_grown_by_the_whole_head(x, positions):
+    d, r = x.shape[-1], 32
+    rates = theta(r, 10000.0 * 13.0 ** (d / (d - 2)))
+    y, angle = x.copy(), positions[..., None, None] * rates
+    y[..., :r] = turned(x[..., :r], np.cos(angle), np.sin(angle))
+    return y
+
+
+def cut_from_the_widest(x, positions):
+    index = np.concatenate([np.arange(n) for n in (4, 6, 6)])
+    number = np.moveaxis(positions, 0, -1)[..., None, np.repeat([0, 1, 2], (4, 6, 6))]
+    angle = number * 10000.0 ** (-index / 6)
+    return turned(x, np.cos(angle), np.sin(angle))
+
+
+def rates_of_nobody(x, positions):
+    rates = 1 / (1 + np.concatenate([np.arange(n) for n in (4, 6, 6)]) ** 1.5)
+    angle = np.moveaxis(positions, 0, -1)[..., None, np.repeat([0, 1, 2], (4, 6, 6))] * rates
+    return turned(x, np.cos(angle), np.sin(angle))
+
+
+AXIAL = {"sections": [4, 6, 6], "axial": True, "head_dims": [32]}
 YARN = {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096}
 PROPORTIONAL = {"rope_type": "proportional", "partial_rotary_factor": 0.4}
 LINEAR = {"rope_type": "linear", "factor": 8.0}
@@ -240,6 +289,32 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
             "another scheme",
             "original length 131072",
         ),
+        (
+            below_zero_from_the_end,
+            {"max_position": 40959},
+            "negative positions from the end of a table",
+            "40960 more below zero",
+        ),
+        (
+            ramp_over_components,
+            {"scaling": YARN, "head_dims": [64, 128]},
+            "another blend",
+            "the ramp counts components",
+        ),
+        (
+            ramp_of_squares,
+            {"scaling": YARN, "head_dims": [64]},
+            "another blend",
+            "measured",
+        ),
+        (
+            base_grown_by_the_whole_head,
+            {"scaling": DYNAMIC | {"length": 1024}, "rotary_dim": 32, "head_dims": [32, 64, 80]},
+            "another scheme",
+            "of the whole head",
+        ),
+        (cut_from_the_widest, AXIAL, "wrong exponent", "divided by the width of the widest"),
+        (rates_of_nobody, AXIAL, "unknown frequencies", "times the claimed ones"),
         (
             longer_by_the_tokens,
             {"scaling": DYNAMIC, "negative_positions": False, "head_dims": [8, 32]},

@@ -9,6 +9,7 @@ import pytest
 from ropespec import reference
 from ropespec.conformance.cli import main
 from ropespec.conformance.cli.status import UNUSABLE
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.report.advice import command
@@ -16,7 +17,6 @@ from ropespec.conformance.report.document import document, schema
 from ropespec.conformance.results import Status
 from ropespec.conformance.runner import Plan, run, run_check
 from ropespec.conformance.styles import STYLES
-from ropespec.conformance.styles.heads import queries
 from ropespec.conformance.subject.errors import SubjectTimeout, TargetUnusable
 from ropespec.conformance.trial import Trial
 

@@ -117,7 +117,9 @@ def _negative(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
 
 
 def _signs(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    return np.asarray(_far(rng, b, s, most) * rng.choice([-1, 1], (b, s)))
+    size = _far(rng, b, s, most)
+    size[:, 1::4] = 2 ** np.log2(np.maximum(size[:, 1::4], 1)).astype(np.int64)  # powers of two too
+    return np.asarray(np.minimum(size, most) * rng.choice([-1, 1], (b, s)))
 
 
 def _across_zero(rng: np.random.Generator, b: int, s: int, most: int) -> Array:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.styles.heads import queries
 
 __all__ = [
     "Feature",

@@ -1,5 +1,7 @@
 """What a condition may be about: sizes, dtype, views, token, position, pair."""
 
+from functools import partial
+
 import numpy as np
 
 from ropespec.conformance.diagnosis.feature import (
@@ -18,8 +20,8 @@ from ropespec.conformance.diagnosis.feature import (
     per_token,
 )
 from ropespec.conformance.diagnosis.rests import RESTS
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.styles.heads import queries
 
 __all__ = ["FEATURES"]
 
@@ -65,6 +67,12 @@ def _rising(g: Given) -> Array:
     return np.asarray((np.diff(g.positions, axis=1) > 0).all(axis=1, keepdims=True))
 
 
+def _beyond_k(g: Given, times: int) -> Array:
+    """Whether a head of q and k together is behind so many times the heads of k."""
+    heads = g.x.shape[2]
+    return np.asarray(g.index(2) >= times * (heads - queries(heads)), np.float64)
+
+
 def _power_of_two(n: int) -> float:
     return float(n > 0 and n & (n - 1) == 0)
 
@@ -73,6 +81,7 @@ FEATURES: dict[str, Feature] = {
     "tokens": Feature("tokens", per_call(lambda g: g.x.shape[1]), calls_with("token")),
     "rows": Feature("rows", per_call(lambda g: g.x.shape[0]), calls_with("row")),
     "heads": Feature("heads", per_call(lambda g: g.x.shape[2]), calls_with("head")),
+    "elements": Feature("elements", per_call(lambda g: g.x.size), calls_with("element")),
     "dtype": Feature("dtype", per_call(dtype_of), of_dtypes),
     "dim": Feature("dim", per_call(lambda g: g.x.shape[-1]), counted("head_dim")),
     "token": Feature("token", along(1), counted("token"), "token"),
@@ -154,6 +163,15 @@ FEATURES: dict[str, Feature] = {
         flag("the heads of k", "the heads of q"),
         "token",
     ),
+    **{
+        f"head from {words} on": Feature(
+            f"head from {words} on",
+            partial(_beyond_k, times=times),
+            flag(f"heads from {words} on", f"the first heads, {words}"),
+            "token",
+        )
+        for times, words in ((1, "as many as k has"), (2, "twice as many as k has"))
+    },
     "head of q or k": Feature(
         "head of q or k", lambda g: of_q_or_k(g)[0], counted("head", " of q and of k"), "token"
     ),

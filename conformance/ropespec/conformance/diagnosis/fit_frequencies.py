@@ -23,11 +23,15 @@ from ropespec.conformance.mistakes.frequency import (
 )
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
+from ropespec.spec.axes import Anew
+from ropespec.spec.scaling import Llama3, NtkByParts, Yarn
 
 __all__ = ["fitted_frequencies"]
 
 _DENOMINATOR = 64
-_STEPS = np.array([1, 3, 9, 27, 81, 243, 729])
+_STEPS = 3.0 ** np.arange(11)
+_NEAR_STEPS = 7
+"""How many of them are near enough for most tables, and so many are taken at least."""
 
 
 def fitted_frequencies(
@@ -62,10 +66,31 @@ def fitted_frequencies(
 
 
 def _measured(asker: Asker, template: Given, chain: Chain, *, late: bool) -> Array | None:
-    """Follow the phases of the pairs over steps of 1, 3, 9, ... where the template fails."""
+    """Follow the phases of the pairs over steps of 1, 3, 9, ... where the template fails.
+
+    As far as positions are claimed, if all of them are turned alike, or else near by.
+    """
+    start = int(template.positions.max(initial=0))
+    room = asker.session.profile.max_position - start
+    for steps in (_STEPS[room >= _STEPS], _STEPS[:_NEAR_STEPS]):
+        phase = _followed(asker, template, chain, steps, late=late)
+        if phase is not None and len(steps) >= _NEAR_STEPS:
+            speed, off = unwrapped(phase, steps)
+            if off.max(initial=0.0) < _MOST_OFF:
+                return speed
+    return None
+
+
+_MOST_OFF = 0.6
+
+
+def _followed(
+    asker: Asker, template: Given, chain: Chain, steps: Array, *, late: bool
+) -> Array | None:
+    """Return how far pairs have turned after each of some steps, (steps, n); None if unknown."""
     start = int(template.positions.max(initial=0))
     seq = template.x.shape[1]
-    wanted = np.concatenate([[0], _STEPS]) + start
+    wanted = np.concatenate([[0], steps]).astype(np.int64) + start
     rows = list[Array]()
     whole = seq >= len(wanted) and not late
     order = [np.resize(wanted, seq)] if whole else [np.full(seq, at) for at in wanted]
@@ -82,10 +107,7 @@ def _measured(asker: Asker, template: Given, chain: Chain, *, late: bool) -> Arr
     table = np.stack(rows)
     with np.errstate(all="ignore"):
         phase = np.angle(table[1:] / table[:1])
-    if not np.isfinite(phase).all():
-        return None
-    speed, off = unwrapped(phase, _STEPS.astype(np.float64))
-    return speed if off.max(initial=0.0) < 0.6 else None
+    return phase if np.isfinite(phase).all() else None
 
 
 def _ladders(
@@ -121,7 +143,7 @@ def _ladders(
         yield fitted_width(float(np.round(np.median(widths))))
     yield from _exponents(measured, templates)
     by_width = {key[0]: speed for key, speed in measured.items()}
-    yield listed(by_width, _described(measured, templates), _free_key(measured))
+    yield listed(by_width, _described(measured, templates), _free_key(measured, templates))
 
 
 def _exponents(
@@ -192,10 +214,22 @@ def _line(given: Given, speed: Array) -> _Line:
     return _Line(ratios, straight, float(np.exp(slope * given.turning / 2)), width)
 
 
-def _free_key(measured: dict[tuple[int, int], Array]) -> str:
-    speed = np.abs(next(iter(measured.values())))
-    filled = (speed > 1e-7).mean()
-    return "I1" if len(speed) > 3 and filled < 0.5 else "unknown frequencies"
+def _free_key(
+    measured: dict[tuple[int, int], Array], templates: dict[tuple[int, int], Given]
+) -> str:
+    """Return what is known of frequencies that nothing makes."""
+    key, speed = next(iter(measured.items()))
+    if len(speed) > 3 and (np.abs(speed) > 1e-7).mean() < 0.5:
+        return "I1"
+    scheme = templates[key].scaling
+    scheme = scheme.scheme if isinstance(scheme, Anew) else scheme
+    if scheme is None:
+        return "unknown frequencies"
+    shares = speed / ladder(templates[key].scaled(None))
+    blended = isinstance(scheme, Yarn | Llama3 | NtkByParts) and bool(
+        np.all((shares > 0.999 / scheme.factor) & (shares < 1.001))
+    )
+    return "another blend" if blended else "another scheme"
 
 
 def _near(wanted: Array, speed: Array) -> bool:

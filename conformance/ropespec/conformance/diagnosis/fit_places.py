@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ropespec.conformance.diagnosis.fit_ends import fitted_ends
 from ropespec.conformance.diagnosis.read import places, snapped
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.mistakes.blocks import BLOCKS, blocked
@@ -43,6 +44,7 @@ def fitted_places(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
             yield from _limits(tokens)
             yield from _slices(tokens)
     yield from _usual_limits(wrong)
+    yield from (limited("from the end", end) for end in fitted_ends(wrong, chain))
 
 
 def fitted_sums(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:

@@ -134,6 +134,8 @@ _OTHERS = {
     "unit circle": "tables brought to the unit circle",
     "tables of one row": "tables of one row for all",
     "tail dropped": "R9",
+    "largest of masked keys": "largest score of masked keys",
+    "largest of masked keys: not a number": "largest score of masked keys",
     "empty row": "T8",
     "empty row: mean": "T8",
     "empty row: not a number": "T8",

@@ -35,6 +35,7 @@ _BISECTED = (
     "tokens",
     "rows",
     "heads",
+    "elements",
     "distance",
     "position",
     "farthest",
@@ -67,7 +68,11 @@ def _limit(
         if answer is None or answer.y is None:
             break
         one = Seen(answer, right)
-        if (one.wrong & (_values(atom, one) == middle)).any():
+        values = _values(atom, one)
+        middle = float(values.flat[np.abs(values - middle).argmin()])  # as near as a call comes
+        if middle in (inside, outside):
+            break
+        if (one.wrong & (values == middle)).any():
             inside = middle
         else:
             outside = middle

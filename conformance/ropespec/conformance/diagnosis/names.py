@@ -52,7 +52,7 @@ def _earlier(key: str, atoms: Atoms) -> str:
         return "E3"
     if {"row beyond", "head beyond"} & atoms.keys():
         return "shape of the first call"
-    return "C4" if any(name.startswith(("first dtype", "dtype of table")) for name in atoms) else ""
+    return "C4" if any(name.startswith(("first dtype", "dtype of ")) for name in atoms) else ""
 
 
 def _one_token(key: str, atoms: Atoms) -> str:
@@ -89,6 +89,8 @@ def _layout(key: str, atoms: Atoms) -> str:
 def _width(key: str, atoms: Atoms) -> str:
     if key in ("L6", "F1", "R2") or not atoms.keys() & _WIDTHS:
         return ""
+    if key in _UNTURNED and atoms.keys() & _WIDTHS <= _RESTS.keys():
+        return "pairs left over"
     if key not in _LIMITED and not atoms.keys() & _WIDTHS - _RESTS.keys():
         return ""
     return "special width"

@@ -312,7 +312,11 @@ def _attention(session: Session, name: str, base: float, draw: int) -> str:
         return _turn(x, factor * at, base, interleaved=layout != other)
 
     words = []
-    for given_mask in (np.tril(np.ones((5, 5), dtype=bool)), mask):
+    hidden = np.ones((5, 5), dtype=bool)
+    hidden[:, 3] = False
+    loud = k.copy()
+    loud[:, 3] *= _LOUD
+    for keys, given_mask in ((k, np.tril(np.ones((5, 5), dtype=bool))), (k, mask), (loud, hidden)):
         keywords = {
             "query_positions": where,
             "key_positions": where,
@@ -320,16 +324,22 @@ def _attention(session: Session, name: str, base: float, draw: int) -> str:
             "base": base,
             "mask": given_mask[None, None],
         }
-        got = answered(session, name, (q, k, v), keywords)
+        got = answered(session, name, (q, keys, v), keywords)
         if len(got) != 2:
             return ""
-        words.append(_matched(got, attention_forms(Given(q, k, v, given_mask, turn))))
-    whole, with_empty = words
+        words.append(_matched(got, attention_forms(Given(q, keys, v, given_mask, turn))))
+    whole, with_empty, with_loud = words
     if whole == "right" and with_empty != "right":
         return "empty row" if with_empty == "unknown" else with_empty
     if whole not in ("right", "unknown"):
         return whole
+    if whole == "right" and with_loud in _OF_LOUD:
+        return with_loud
     return _grouped(session, name, base, turn, draw) or whole
+
+
+_LOUD = 1e6
+_OF_LOUD = ("largest of masked keys", "largest of masked keys: not a number")
 
 
 def _grouped(session: Session, name: str, base: float, turn: Turn, draw: int) -> str:

@@ -45,8 +45,12 @@ class _Property(NamedTuple):
 
 
 _KINDS = 6
+_PATTERNS = 21
+"""As many as there are for three position numbers, and more than one of them shows it."""
+
 _TABLES = ("ROT-22.value",)
 _PROPERTIES = {
+    "AXES-1.alike": _Property("position number left out", step=1, draws=_PATTERNS),
     "FREQ-6.integers": _Property("positions of few bits"),
     "ROT-17.rounded": _Property("result cut off", "cut off, not rounded"),
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
@@ -72,6 +76,7 @@ what is cut off, to the last step."""
 _OF_ARGUMENTS = (
     _Property("cotangent overwritten", "the cotangent was overwritten", draws=1),
     _Property("tables overwritten", "apply_rotary_cos_sin: argument", _TABLES, draws=1),
+    _Property("argument overwritten", "was overwritten", (), draws=1),
 )
 """What ROT-17.arguments sees, which asks for all that the other checks ask."""
 

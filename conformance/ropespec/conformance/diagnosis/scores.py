@@ -63,8 +63,19 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
         mixed = np.einsum("bhst,bthd->bhsd", weights, v)
         return mixed.reshape(given.q.shape), weights
 
+    def underflown(left: float) -> tuple[Float, Float]:
+        """Leave a number where a key that is masked has by far the largest score."""
+        raw = plain()
+        top = np.where(mask, raw, -np.inf).max(axis=-1)
+        lost = np.isfinite(top) & (raw.max(axis=-1) - top > _UNDERFLOW)
+        output, weights = out(masked(raw))
+        output[lost.swapaxes(1, 2)], weights[lost] = left, left
+        return output, weights
+
     return {
         "right": lambda: out(masked(plain())),
+        "largest of masked keys": lambda: underflown(0.0),
+        "largest of masked keys: not a number": lambda: underflown(np.nan),
         "scaled by the model": lambda: out(masked(plain() / np.sqrt(heads))),
         "not scaled": lambda: out(masked(plain() * np.sqrt(dim))),
         "mask after softmax": lambda: out(np.where(mask, _softmax(plain()), 0.0)),
@@ -89,6 +100,10 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
         "empty row: mean": lambda: out(_softmax(np.where(mask, plain(), -1e9))),
         "empty row: not a number": lambda: _not_a_number(out(masked(plain())), mask),
     }
+
+
+_UNDERFLOW = 750.0
+"""An exponential of minus so much is zero in any dtype."""
 
 
 def grouped_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]]:

@@ -81,9 +81,10 @@ def _given(session: Session, name: str, x: Array, positions: Array) -> Given:
 
 
 def places(session: Session, rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Draw positions of (B, S) that tell frequencies apart."""
+    """Draw positions of (B, S) that tell frequencies apart, of both signs if that is claimed."""
     most = min(session.profile.max_position, 400)
-    positions = rng.integers(0, most + 1, shape)
+    least = -most if session.profile.negative_positions else 0
+    positions = rng.integers(least, most + 1, shape)
     return np.broadcast_to(positions[:1], shape) if session.profile.shared_positions else positions
 
 

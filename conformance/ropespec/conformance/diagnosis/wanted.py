@@ -6,8 +6,8 @@ import numpy as np
 
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.where import Atom, Where
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.mistakes.given import Given
-from ropespec.conformance.styles.heads import queries
 
 __all__ = ["with_feature"]
 
@@ -49,7 +49,7 @@ class _Wanted:
 
     def vary(self, feature: str, n: int) -> None:
         """Give a feature a value."""
-        if n > _MANY:
+        if n > _MANY and feature != "elements":
             self.shape = [1, 1, 1]
         if feature in ("tokens", "rows", "heads"):
             self.shape[_AXES[feature]] = n
@@ -90,6 +90,9 @@ def with_feature(maker: Maker, feature: str, value: float, where: Where, seed: i
     for atom in where.atoms:
         if atom.feature != feature:
             wanted.hold(atom, maker)
+    if feature == "elements":  # of an odd number of tokens, so that packs leave something over
+        wanted.dim = min(maker.dims)
+        wanted.shape = [1, int(value) // wanted.dim | 1, 1]
     wanted.vary(feature, int(value))
     size = int(np.prod(wanted.shape))
     if not 0 < size <= _MOST or abs(wanted.position or 0) > maker.profile.max_position:

@@ -54,6 +54,17 @@ def _ends(claimed: Yarn) -> Iterator[Choice]:
         change = {"frequency": _between(claimed, np.floor, np.ceil, width)}
         what = f"the ends of the ramp are those of {word}"
         yield Choice("another blend", "frequency", what, change)
+    for what, number in _NUMBERED:
+        change = {"frequency": _between(claimed, np.floor, np.ceil, number=number)}
+        yield Choice("another blend", "frequency", what, change)
+
+
+_NUMBERED: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("the ramp counts components, and not pairs", lambda i: 2 * i),
+    ("the ramp counts every second pair", lambda i: i / 2),
+    ("the ramp counts pairs from 1", lambda i: i + 1),
+    ("the ramp counts pairs from the last", lambda i: i[::-1]),
+)
 
 
 def _always(width: int) -> Callable[[Given], int]:
@@ -77,9 +88,10 @@ def _between(
     below: _Rounded,
     above: _Rounded,
     width: Callable[[Given], int] = lambda g: g.turning,
+    number: Callable[[Array], Array] = lambda i: i,
 ) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
-        i, r = np.arange(g.turning // 2), width(g)
+        i, r = number(np.arange(g.turning // 2)), width(g)
         turns = (float(claimed.beta_fast), float(claimed.beta_slow))
         ends = [
             r * np.log(claimed.original_length / (2 * np.pi * each)) / (2 * np.log(g.base))

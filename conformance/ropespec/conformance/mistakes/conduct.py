@@ -23,6 +23,8 @@ result demoted
     The result has less precision than x; cast it to the dtype of x.
 positions overwritten
     The caller's positions are changed; work on a copy.
+argument overwritten
+    What a function was given is changed for its caller; work on a copy.
 result shares memory with x
     Writing to the result changes x; return a new array.
 strided x refused
@@ -61,6 +63,9 @@ kept by memory
 positions of few bits
     Places are reckoned in the dtype of the positions, which is too small for them; convert the
     positions first.
+position number left out
+    Where some numbers of a token are equal, or stand still, another is not looked at; let each pair
+    follow its own number, whatever the others are.
 strided positions misread
     Positions that are not contiguous are read as if they were; use their strides or copy them.
 gradient without a history

@@ -35,6 +35,9 @@ T4 masked scores still count
     Masked scores are 0 or a small number, not minus infinity; fill with minus infinity.
 T5 mask ignored
     The mask has no effect; assign the masked scores.
+largest score of masked keys
+    The softmax takes off the largest score of masked keys too, and what is left underflows; mask
+    the scores first.
 T8 rows without a key
     A row that may attend nowhere gives NaN or a mean; it must be zero.
 T9 heads merged without transposing

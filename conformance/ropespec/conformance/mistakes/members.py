@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.mistakes.chain import Frequency, Pairs, cos_sin, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
@@ -14,7 +15,7 @@ __all__ = ["MISTAKES", "QUERIES", "Member", "Product", "made_of", "members_claim
 
 MISTAKES = entries("""
 query in the key
-    The key is made of a part of the query; take both products from the key.
+    The key is made of a part of the query; take all of it from the key.
 """)
 
 
@@ -122,9 +123,21 @@ _KINDS = ("cos", "sin", "one")
 
 def _of_query(a: Array) -> Array:
     """Return the heads with those of the query in place of those of the key: the second half."""
-    half = (a.shape[-2] + 1) // 2
-    return a[..., [*range(half), *range(a.shape[-2] - half)], :]
+    return _from(a, (a.shape[-2] + 1) // 2)
 
+
+def _from(a: Array, first: int) -> Array:
+    """Return the heads with the first ones again from some number on."""
+    return a[..., [*range(first), *range(a.shape[-2] - first)], :]
+
+
+def _tail_of_query(g: Given, x: Array) -> Array:
+    y = x.copy()
+    y[..., g.turning :] = _from(x, queries(x.shape[2]))[..., g.turning :]
+    return y
+
+
+_TAIL = {"tail": _tail_of_query}
 
 QUERIES: tuple[Choice, ...] = (
     Choice(
@@ -141,5 +154,6 @@ QUERIES: tuple[Choice, ...] = (
         {"product": lambda a, b, c, s: (_of_query(a) * c - b * s, _of_query(b) * c + a * s)},
         1.5,
     ),
+    Choice("query in the key", "tail", "the tail of a key is that of its query", _TAIL, 1.5),
 )
 """What is made where a key and a query are rotated in one call."""

@@ -157,18 +157,20 @@ def of_exponents(sections: tuple[int, ...] | None, claimed: Scheme | None) -> It
         what = "one exponent runs through all sections"
     yield Choice(key, "frequency", what, {"frequency": frequency}, 0.5)
     if isinstance(claimed, Anew) and claimed.scheme is None:
-        yield _of_the_whole_width(sections)
+        yield _of_width(sections, sum(sections), "all")
+        yield _of_width(sections, max(sections), "the widest")
+        yield _of_width(sections, min(sections), "the narrowest")
 
 
-def _of_the_whole_width(sections: tuple[int, ...]) -> Choice:
-    """Return frequencies that begin at each section and fall as those of the whole."""
+def _of_width(sections: tuple[int, ...], pairs: int, whose: str) -> Choice:
+    """Return frequencies that begin at each section and fall as those of another width."""
     index = np.concatenate([np.arange(own) for own in sections])
 
     def frequency(given: Given) -> Array:
         fits = given.turning == 2 * len(index)
-        return np.asarray(given.base ** (-index / len(index))) if fits else ladder(given)
+        return np.asarray(given.base ** (-index / pairs)) if fits else ladder(given)
 
-    what = "the exponent of each section is divided by the width of all"
+    what = f"the exponent of each section is divided by the width of {whose}"
     return Choice("F3", "frequency", what, {"frequency": frequency}, 0.5)
 
 

@@ -26,6 +26,8 @@ M6 position index applied twice
 beyond a block
     Tokens, rows or heads from some number on come out otherwise; mind the index of the second
     block.
+pairs left over
+    Pairs that are left over from whole blocks come back as they were; finish them one by one.
 odd lengths
     Sequences of an odd length come out otherwise; mind the shard or block that is not full.
 negative positions zeroed

@@ -232,7 +232,12 @@ def sliced(rows: int, bucket: int) -> Choice:
     return _whole("slice moved back", what, place)
 
 
-LIMITED: tuple[str, ...] = ("clamped", "wrapped", "wrapped with its sign", "restarted at")
+_FROM_THE_END = "from the end"
+
+LIMITED: tuple[str, ...] = (
+    *("clamped", "wrapped", "wrapped with its sign", "restarted at"),
+    _FROM_THE_END,
+)
 
 
 def limited(kind: str, limit: int) -> Choice:
@@ -255,6 +260,8 @@ def limited(kind: str, limit: int) -> Choice:
                 return np.mod(p, limit)
             case "wrapped with its sign":
                 return np.asarray(np.fmod(p, limit))
+            case "from the end":
+                return np.where(p < 0, p + limit, p)
         return np.where(np.abs(p) >= limit, p - np.sign(p) * limit, p)
 
     words = {
@@ -262,5 +269,8 @@ def limited(kind: str, limit: int) -> Choice:
         "wrapped": f"its own modulo {limit}",
         "wrapped with its sign": f"the remainder of its own by {limit}",
         "restarted at": f"its own, less {limit} from {limit} on",
+        _FROM_THE_END: f"its own, and {limit} more below zero",
     }
-    return Choice("C5", "place", f"the position is {words[kind]}", {"place": place}, 2.0)
+    below = kind == _FROM_THE_END
+    key, cost = ("negative positions from the end of a table", 1.5) if below else ("C5", 2.0)
+    return Choice(key, "place", f"the position is {words[kind]}", {"place": place}, cost)

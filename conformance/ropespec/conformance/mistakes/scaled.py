@@ -98,6 +98,8 @@ def _of_its_kind(claimed: Scaling) -> Iterator[Choice]:
         what = f"all frequencies are divided by {claimed.factor:g}^(d/(d-2))"
         divided = {"frequency": _divided(claimed.factor)}
         yield Choice("frequencies divided by the factor of the base", "frequency", what, divided)
+        what = "the base grows by a power d/(d-2) of the whole head, and not of what rotates"
+        yield Choice("another scheme", "frequency", what, {"frequency": _by_the_whole_head})
     if isinstance(claimed, Linear):
         yield from of_integers(claimed.factor)
         yield from _of_offsets(claimed.factor)
@@ -125,6 +127,15 @@ def _of_offsets(factor: float) -> Iterator[Choice]:
     ):
         change = {"place": place(*divisors), "frequency": plain}
         yield Choice("offset not scaled", "place and frequency", words, change)
+
+
+def _by_the_whole_head(g: Given) -> Array:
+    theta, dim, whole = ladder(g), g.turning, g.x.shape[-1]
+    if dim in (2, whole):
+        return theta
+    grown = theta[1] ** (-dim / 2) / g.base
+    base = g.base * grown ** ((dim - 2) / dim * whole / (whole - 2))
+    return np.asarray(base ** (-np.arange(0, dim, 2) / dim))
 
 
 def _of_what_turns(g: Given) -> Array:

@@ -3,26 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import Setting
 
-__all__ = ["EQUAL", "TOLD", "queries", "rotated"]
+__all__ = ["EQUAL", "TOLD", "rotated"]
 
 TOLD = "q and k: the first of the heads and the rest, as many, half as many or one"
 EQUAL = "as many heads of k as of q, for fewer were refused"
 
 Both = Callable[[Array, Array], Any]
-
-
-def queries(heads: int) -> int:
-    """Return how many of the heads of x are those of q; k has the rest.
-
-    Grouped queries share a head of k: k has half as many where heads come in threes, one where
-    their number is odd, else as many. A head that is alone is one of q.
-    """
-    if heads % 3 == 0:
-        return 2 * heads // 3
-    return heads // 2 if heads % 2 == 0 else max(heads - 1, 1)
 
 
 def rotated(setting: Setting, both: Both, x: Array, axis: int, *, equal: bool = False) -> Result:

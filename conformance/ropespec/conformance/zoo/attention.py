@@ -25,6 +25,7 @@ __all__ = [
     "empty_rows_take_the_mean",
     "heads_merged_without_transposing",
     "key_heads_in_turns",
+    "key_kept_in_place",
     "keys_turned_backwards",
     "keys_unturned",
     "mask_after_softmax",
@@ -35,6 +36,7 @@ __all__ = [
     "positions_dropped",
     "queries_one_further",
     "refuses_no_keys",
+    "softmax_of_masked_maximum",
     "softmax_over_queries",
     "softmax_without_its_sum",
     "values_normalised",
@@ -198,6 +200,33 @@ def attention_of_the_query_for_the_key(q: Array, k: Array, v: Array, **given: An
     key = turned(q, given["query_positions"], given)
     unmoved = {**given, "query_positions": 0 * given["query_positions"]}
     return attend(q, scores(q, key.astype(q.dtype), **unmoved), v, given)
+
+
+@wrong(
+    "largest score of masked keys",
+    "The largest score is looked for among masked keys too.",
+    "ATT-2.value",
+    **ATT,
+)
+def softmax_of_masked_maximum(q: Array, k: Array, v: Array, **given: object) -> Answer:
+    """Mask what has been taken to the power."""
+    s = scores(q, k, **given)
+    powers = np.exp(s - np.max(s, axis=-1, keepdims=True, initial=-1e300)) * allowed(given, s.shape)
+    total = powers.sum(axis=-1, keepdims=True)
+    return mixed(q, powers / np.where(total > 0, total, 1.0), v)
+
+
+@wrong(
+    "argument overwritten",
+    "The rotated key is kept in the caller's own array.",
+    "ROT-17.arguments",
+    **ATT,
+)
+def key_kept_in_place(q: Array, k: Array, v: Array, **given: object) -> Answer:
+    """Save an array; all results are right."""
+    answer = attend(q, scores(q, k, **given), v, given)
+    k[...] = turned(k, np.asarray(given["key_positions"]), given)
+    return answer
 
 
 @wrong("softmax over another axis", "The softmax runs over the queries.", "ATT-1.rows", **ATT)

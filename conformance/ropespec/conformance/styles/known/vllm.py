@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import FINITE, SWITCHES, Binds, Setting, Style, Way
-from ropespec.conformance.styles.heads import TOLD, queries
+from ropespec.conformance.styles.heads import TOLD
 from ropespec.conformance.styles.made import Maker, makeable, maker
 from ropespec.conformance.styles.signature import KEYS, POSITIONS, XS, Callee
 from ropespec.conformance.styles.tables import Tables
