@@ -1,5 +1,6 @@
 """Right implementations at many seeds: what is said of them, and that nothing is run twice."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -47,6 +48,19 @@ def test_an_alarm_is_told_and_nothing_is_run_twice(
         "recurrence is refused by ROT-7.value at seed 1: it is off\n"
         "4 runs of 2 right ones: 1 refused; 0 not run\n"
     )
+
+
+def test_a_line_says_of_which_state_it_is(asked: list[tuple[str, int]], tmp_path: Path) -> None:
+    """What was run before stays what it was."""
+    file = tmp_path / "alarms.jsonl"
+    for seeds_, state in enumerate(("ab12", "cd34"), 1):
+        _run(file, seeds_, "--state", state)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [(one["seed"], one["state"]) for one in lines] == [
+        *((0, "ab12"), (0, "ab12")),
+        *((1, "cd34"), (1, "cd34")),
+    ]
+    assert len(asked) == 4
 
 
 def test_processes_share_the_work(asked: list[tuple[str, int]], tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Each right one of the zoo, and with `--gallery DIR` each real one that is known to conform, is given
 all checks at many seeds. FILE gets a line of JSON for each run, and what stands there is not run
-again, so that this can be stopped and go on.
+again, so that this can be stopped and go on, on another day too: a line keeps the state of which it
+is evidence. What has been run so far stands in `bench/results`.
 """
 
 import json
@@ -86,8 +87,11 @@ def _said(name: str, seed: int, row: Mapping[str, Any]) -> dict[str, Any]:
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Those of the gallery in these environments, not those of the zoo.",
 )
+@click.option(
+    "--state", default="", help="Kept with each line: $(git describe --always --dirty) says it."
+)
 @part_option
-def main(*, file: Path, seeds: int, folder: Path | None, part: Part) -> None:
+def main(*, file: Path, seeds: int, folder: Path | None, state: str, part: Part) -> None:
     """Give every right implementation all checks, at many seeds."""
     told, done = _told(file)
     if folder is None:
@@ -97,7 +101,7 @@ def main(*, file: Path, seeds: int, folder: Path | None, part: Part) -> None:
     with file.open("a", encoding="utf-8") as to:
         for one in due:
             told.append(one)
-            to.write(json.dumps(one) + "\n")
+            to.write(json.dumps({**one, "state": state}) + "\n")
             to.flush()
             click.echo(f"{len(told)} runs, the last {one['name']} at seed {one['seed']}", err=True)
             for id_, message in one.get("refused", {}).items():
