@@ -299,13 +299,13 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
             ramp_over_components,
             {"scaling": YARN, "head_dims": [64, 128]},
             "another blend",
-            "the ramp counts components",
+            "ramp counts components, and not pairs",
         ),
         (
             ramp_of_squares,
             {"scaling": YARN, "head_dims": [64]},
             "another blend",
-            "measured",
+            "are these times the claimed ones",
         ),
         (
             base_grown_by_the_whole_head,

@@ -209,7 +209,11 @@ def test_printed_formulas_are_asked_with_the_frequencies_of_the_scheme(checks, s
     assert {id_ for id_, status in found["dead"].items() if status != "fail"} == set()
 
 
-AXES = {"sections": Sections((1, 1, 2)), "axial": Axial((1, 2, 1))}
+AXES = {
+    "sections": Sections((1, 1, 2)),
+    "axial": Axial((1, 2, 1)),
+    "axial, partial": Axial((1, 2, 1)),
+}
 
 
 @pytest.mark.parametrize("name", [*SCHEMES, *AXES])
@@ -217,15 +221,17 @@ def test_a_right_rotation_of_neighbours_passes_whatever_is_claimed(name, checks)
     """No check of this layout holds what is scaled, or follows axes, against a printed number."""
     told = {"scaling": {"rope_type": name, **SCHEMES.get(name, {})}}
     if name in AXES:
-        told = {"sections": [1, 2, 1] if name == "axial" else [1, 1, 2], "axial": name == "axial"}
+        told = {"sections": AXES[name].sections, "axial": name != "sections"}
+    wide = {"rotary_dim": 8} if "partial" in name else {}
     scaling = Profile.from_mapping({"interleaved": True, **told}).scaling
 
     def apply_rotary(x, positions):
         if name in AXES:
-            return backend.apply_rotary_axes(x, positions, interleaved=True, axes=AXES[name])
+            how = {"interleaved": True, "axes": AXES[name], **wide}
+            return backend.apply_rotary_axes(x, positions, **how)
         return backend.apply_rotary_scaled(x, positions, interleaved=True, scaling=scaling)
 
-    claims = {"layouts": (True,), "head_dims": [8], **told}
+    claims = {"layouts": (True,), "head_dims": [20 if wide else 8], **told, **wide}
     asked = [id_ for id_ in checks.known if id_ != "ROT-17.arguments"]  # of a process of its own
     found = [checks.run(id_, {"apply_rotary": apply_rotary}, **claims) for id_ in asked]
     assert [(one.id, one.message) for one in found if not one.status.conforms] == []

@@ -101,7 +101,7 @@ def _lost(trial: Trial, case: Case, dtypes: Sequence[str]) -> float:
     off = angle_error(
         allowed.precision.angle,
         np.array([float(_FURTHEST)]),
-        oracle.frequencies(case.head_dim, case.frequencies),
+        oracle.frequencies(case.dim, case.frequencies),
         arithmetic=arithmetic_dtype(allowed.dtype),
         machine=trial.machine,
     )

@@ -197,7 +197,8 @@ def tells_positions_apart(trial: Trial, case: Case) -> Finding:
     rows = np.arange(case.batch)[:, None] * (not trial.profile.shared_positions)
     first = (2 + np.arange(case.seq) + 3 * rows).astype(np.int64)
     second = other(first)
-    if max(first.max(initial=0), second.max(initial=0)) > case.limit:
+    shared = trial.profile.shared_positions and (second != second[:1]).any()
+    if shared or max(first.max(initial=0), second.max(initial=0)) > case.limit:
         return held()
     _at(trial, case, first)
     for positions in (second, first):
