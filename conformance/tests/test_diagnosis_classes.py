@@ -1,14 +1,9 @@
 """Classes of mistakes with a number of their own, and two mistakes at once, each by a variant."""
 
-from dataclasses import replace
-
 import ml_dtypes
 import numpy as np
 import pytest
 
-from ropespec.conformance.diagnosis.battery import Maker
-from ropespec.conformance.diagnosis.before import HISTORY
-from ropespec.conformance.diagnosis.feature import dtype_of
 from ropespec.conformance.grouped import queries
 from ropespec.conformance.profile import Profile
 from ropespec.reference import inv_freq_scaled
@@ -487,20 +482,3 @@ def test_a_class_of_mistakes_has_its_name(function, claims, name, where, diagnos
 
     assert found[0].name == name
     assert where in found[0].where
-
-
-def test_the_dtype_of_a_table_is_that_of_the_call_that_made_it_longer():
-    """Calls within the table change nothing; other widths have tables of their own."""
-    maker = Maker(Profile.from_mapping({"interleaved": False, "dtypes": ["float32", "bfloat16"]}))
-
-    def call(dtype, position, dim=32):
-        return maker.given((1, 2, 1), np.full((1, 2), position), 1, dtype=dtype, dim=dim)
-
-    def of_table(rows, *calls):
-        return HISTORY[f"dtype of table {rows}"].of(replace(calls[-1], past=calls[:-1])).item()
-
-    single, half_ = dtype_of(call("float32", 0)), dtype_of(call("bfloat16", 0))
-    near, far = call("float32", 5), call("bfloat16", 700)
-    assert of_table(0, near, far, near) == half_
-    assert of_table(1024, near, far, near) == single
-    assert of_table(0, call("bfloat16", 9, dim=64), near) == single

@@ -1,7 +1,14 @@
 """What is kept of earlier calls is told by what it is kept for."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.before import HISTORY
+from ropespec.conformance.diagnosis.feature import dtype_of
+from ropespec.conformance.profile import Profile
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import zoo
@@ -43,3 +50,20 @@ def test_the_key_of_a_cache_is_read_off(name, called, what, where):
     assert one.name == called
     assert what in one.sentence.lower()
     assert where in one.where
+
+
+def test_the_dtype_of_a_table_is_that_of_the_call_that_made_it_longer():
+    """Calls within the table change nothing; other widths have tables of their own."""
+    maker = Maker(Profile.from_mapping({"interleaved": False, "dtypes": ["float32", "bfloat16"]}))
+
+    def call(dtype, position, dim=32):
+        return maker.given((1, 2, 1), np.full((1, 2), position), 1, dtype=dtype, dim=dim)
+
+    def of_table(rows, *calls):
+        return HISTORY[f"dtype of table {rows}"].of(replace(calls[-1], past=calls[:-1])).item()
+
+    single, half_ = dtype_of(call("float32", 0)), dtype_of(call("bfloat16", 0))
+    near, far = call("float32", 5), call("bfloat16", 700)
+    assert of_table(0, near, far, near) == half_
+    assert of_table(1024, near, far, near) == single
+    assert of_table(0, call("bfloat16", 9, dim=64), near) == single

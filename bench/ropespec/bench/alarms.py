@@ -3,7 +3,7 @@
 Each right one of the zoo, and with `--gallery DIR` each real one that is known to conform, is given
 all checks at many seeds. FILE gets a line of JSON for each run, and what stands there is not run
 again, so that this can be stopped and go on, on another day too: a line keeps the state of which it
-is evidence. What has been run so far stands in `bench/results`.
+is evidence.
 """
 
 import json
