@@ -37,6 +37,11 @@ def _concrete(value: object) -> bool:
     return isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer)
 
 
+def _apart(x: Array, other: Array) -> bool:
+    """Whether both are committed, and to different devices: then one has to be moved first."""
+    return x.committed and other.committed and x.device != other.device
+
+
 def _at_once(x: Array, positions: object, interleaved: object, base: float, dim: object) -> bool:
     """Whether a call is that of one token, and one program may do it all.
 
@@ -50,7 +55,7 @@ def _at_once(x: Array, positions: object, interleaved: object, base: float, dim:
         and type(base) is float
         and (base in _bases or len(_bases) < _MOST_BASES)
         and (dim is None or type(dim) is int)
-        and not cast("Array", positions).committed
+        and not _apart(x, cast("Array", positions))
     )
 
 
@@ -74,7 +79,7 @@ class Functions(Derived[Array]):
 
     def apply_rotary_cos_sin(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
         plain = _concrete(x) and _concrete(cos) and _concrete(sin)
-        if plain and type(interleaved) is bool and not (cos.committed or sin.committed):
+        if plain and type(interleaved) is bool and not (_apart(x, cos) or _apart(x, sin)):
             return _by_tables_at_once(self._of, x, cos, sin, interleaved)
         return _by_tables(self._of, x, cos, sin, interleaved)
 
