@@ -45,7 +45,7 @@ def _apart(x: Array, other: Array) -> bool:
 def _at_once(x: Array, positions: object, interleaved: object, base: float, dim: object) -> bool:
     """Whether a call is that of one token, and one program may do it all.
 
-    What is static is compared by `==`, to which True, 1 and 1.0 are one.
+    What is static has to be hashed, and what cannot be is to be refused in our words.
     """
     return (
         _concrete(x)

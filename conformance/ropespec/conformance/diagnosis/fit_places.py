@@ -14,7 +14,7 @@ from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import restarted, run_lengths
-from ropespec.conformance.mistakes.place import LIMITED, combined, limited, sliced
+from ropespec.conformance.mistakes.place import LIMITED, combined, from_the_end, limited, sliced
 from ropespec.conformance.mistakes.sources import SOURCES
 
 __all__ = ["fitted_places", "fitted_sums"]
@@ -44,7 +44,7 @@ def fitted_places(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
             yield from _limits(tokens)
             yield from _slices(tokens)
     yield from _usual_limits(wrong)
-    yield from (limited("from the end", end) for end in fitted_ends(wrong, chain))
+    yield from (from_the_end(end) for end in fitted_ends(wrong, chain))
 
 
 def fitted_sums(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:

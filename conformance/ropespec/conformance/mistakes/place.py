@@ -20,7 +20,7 @@ from ropespec.conformance.mistakes.rows import (
 )
 from ropespec.conformance.mistakes.sources import SOURCES
 
-__all__ = ["LIMITED", "MISTAKES", "WHOLE", "combined", "limited", "sliced"]
+__all__ = ["LIMITED", "MISTAKES", "WHOLE", "combined", "from_the_end", "limited", "sliced"]
 
 MISTAKES = entries("""
 P3 offset by one
@@ -232,12 +232,17 @@ def sliced(rows: int, bucket: int) -> Choice:
     return _whole("slice moved back", what, place)
 
 
-_FROM_THE_END = "from the end"
+def from_the_end(rows: int) -> Choice:
+    """Return the place in a table of so many rows that is read from its end below zero."""
+    what = f"its own, and {rows} more below zero"
+    return _whole(
+        "negative positions from the end of a table",
+        what,
+        lambda g: np.where(own(g) < 0, own(g) + rows, own(g)),
+    )
 
-LIMITED: tuple[str, ...] = (
-    *("clamped", "wrapped", "wrapped with its sign", "restarted at"),
-    _FROM_THE_END,
-)
+
+LIMITED: tuple[str, ...] = ("clamped", "wrapped", "wrapped with its sign", "restarted at")
 
 
 def limited(kind: str, limit: int) -> Choice:
@@ -260,8 +265,6 @@ def limited(kind: str, limit: int) -> Choice:
                 return np.mod(p, limit)
             case "wrapped with its sign":
                 return np.asarray(np.fmod(p, limit))
-            case "from the end":
-                return np.where(p < 0, p + limit, p)
         return np.where(np.abs(p) >= limit, p - np.sign(p) * limit, p)
 
     words = {
@@ -269,8 +272,5 @@ def limited(kind: str, limit: int) -> Choice:
         "wrapped": f"its own modulo {limit}",
         "wrapped with its sign": f"the remainder of its own by {limit}",
         "restarted at": f"its own, less {limit} from {limit} on",
-        _FROM_THE_END: f"its own, and {limit} more below zero",
     }
-    below = kind == _FROM_THE_END
-    key, cost = ("negative positions from the end of a table", 1.5) if below else ("C5", 2.0)
-    return Choice(key, "place", f"the position is {words[kind]}", {"place": place}, cost)
+    return Choice("C5", "place", f"the position is {words[kind]}", {"place": place}, 2.0)

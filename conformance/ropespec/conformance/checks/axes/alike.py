@@ -48,8 +48,8 @@ def _asked(count: int) -> list[tuple[tuple[int, ...], str, int | None]]:
 
 def _walk(trial: Trial, seed: int, strength: int) -> Walk:
     """Walk all of it; a law of integers needs one dtype."""
-    del strength
-    claimed, usual = trial.profile, usual_case(trial, seed)
+    del seed, strength
+    claimed, usual = trial.profile, usual_case(trial, 0)
     seq = min(_TOKENS, trial.most_tokens(usual.batch))
     usual = replace(usual, seq=seq, convention=claimed.rotation)
     return listed(replace(usual, seed=item) for item in range(len(_asked(claimed.numbers))))

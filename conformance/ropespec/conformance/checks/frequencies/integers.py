@@ -55,10 +55,8 @@ def narrow(trial: Trial, case: Case) -> Finding:
     allowed = 2 * trial.allowed(case, x, positions)
     found = compare(y, trial.rotate(case, x, positions), allowed, message=message)
     if back is not None:
-        wide, allowed = (
-            trial.rotate_vjp(case, x, positions, c),
-            2 * trial.allowed(case, c, -positions),
-        )
+        wide = trial.rotate_vjp(case, x, positions, c)
+        allowed = 2 * trial.allowed(case, c, -positions)
         message = f"on the way back, {message}"
         found = worst(found, compare(back, wide, allowed, name="gradient", message=message))
     return found.after(call)
