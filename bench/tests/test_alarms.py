@@ -8,7 +8,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from ropespec.bench import alarms, seeds
+from ropespec.bench import alarms, claims, seeds
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import Right, Wrong, zoo
 
 _RIGHT = {one.name: one for one in zoo() if isinstance(one, Right)}
@@ -20,8 +23,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Two right ones, of which one is refused at seed 1."""
     told: list[tuple[str, int]] = []
 
-    def answer(entry: Right, seed: int) -> Mapping[str, str]:
-        told.append((entry.name, seed))
+    def answer(target: str, _: Profile, seed: int) -> Mapping[str, str]:
+        told.append((target.rpartition(":")[2], seed))
         return _REFUSED if told[-1] == ("recurrence", 1) else {}
 
     monkeypatch.setattr(alarms, "zoo", lambda: [_RIGHT["recurrence"], _RIGHT["exact_phase"]])
@@ -100,4 +103,52 @@ def test_a_wrong_one_would_be_refused() -> None:
     """The verdict comes from all checks: what is wrong, called right, is refused."""
     wrong = next(one for one in zoo() if isinstance(one, Wrong) and one.name == "no_gain")
     called_right = Right(wrong.name, wrong.target, "", {}, wrong.claims, wrong.function)
-    assert {*wrong.killed_by} <= {*alarms.refused(called_right, 0)}
+    assert {*wrong.killed_by} <= {*alarms.refused(called_right.target, called_right.profile, 0)}
+
+
+def test_claims_are_drawn_by_their_number(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A line keeps them, and what is refused under them can be asked for again."""
+    monkeypatch.setattr(alarms, "refused", lambda *_: {"ROT-7.value": "off\nby much"})
+    file = tmp_path / "alarms.jsonl"
+    assert _run(file, 1, "--claims", "2") == (
+        "claims 0 is refused by ROT-7.value at seed 0: off\n"
+        "claims 1 is refused by ROT-7.value at seed 0: off\n"
+        "2 runs of 2 right ones: 2 refused; 0 not run\n"
+    )
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    again = [json.loads(json.dumps(claims.drawn(number))) for number in range(2)]
+    assert [one["claims"] for one in lines] == again
+    assert again[0] != again[1]
+
+
+def test_all_that_can_be_claimed_of_a_rotation_is_drawn() -> None:
+    """Nothing that judging depends on stays as it is."""
+    drawn = [Profile.from_mapping(claims.drawn(number)) for number in range(300)]
+    of_others = {"device", "constant_tables", "refusals", "precision"}
+    same = {one for one in Profile.__slots__ if len({str(getattr(p, one)) for p in drawn}) == 1}
+    assert same == of_others
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"pairs_apart": True},
+        {"rotary_dim": 4, "trailing": True},
+        {"sections": [2, 2], "sections_in_turn": True, "axes": "sbhd"},
+        {"sections": [2, 2], "axial": True, "array": "torch", "axes": "bhsd"},
+        {"frequencies": [[1.0, 0.5, 0.1, 0.01], [0.25, 0.2, 0.125, 0.0]], "axes": "shd"},
+        {"scaling": {"rope_type": "linear", "factor": 4}},
+    ],
+    ids=str,
+)
+def test_a_rotation_is_right_under_its_claims_alone(
+    told: dict[str, object], tmp_path: Path
+) -> None:
+    """It passes, and one without them does not."""
+    arrays = {"array": told.get("array", "numpy")}
+    plain = {"layouts": [True], "head_dims": [8], **arrays}
+    profile = Profile.from_mapping({**plain, **told})
+    for of, conforms in (({**plain, **told}, True), (plain, False)):
+        with Session(load(claims.written(of, tmp_path)), profile, timeout=60) as session:
+            verdict = run(session, Plan(only=("ROT-6.value",)))
+        assert verdict.conforms == conforms

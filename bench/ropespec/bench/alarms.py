@@ -1,9 +1,9 @@
 """Whether a right implementation is ever refused: `python -m ropespec.bench.alarms FILE`.
 
 Each right one of the zoo, and with `--gallery DIR` each real one that is known to conform, is given
-all checks at many seeds. FILE gets a line of JSON for each run, and what stands there is not run
-again, so that this can be stopped and go on, on another day too: a line keeps the state of which it
-is evidence.
+all checks at many seeds; with `--claims N` it is rotations that are right under claims drawn at
+random. FILE gets a line of JSON for each run, and what stands there is not run again, so that this
+can be stopped and go on, on another day too: a line keeps the state of which it is evidence.
 """
 
 import json
@@ -11,16 +11,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
+from ropespec.bench.claims import drawn, written
 from ropespec.bench.part import Part, part_option
 from ropespec.conformance.gallery.installing import installed
 from ropespec.conformance.gallery.judging import CONFORMS, NOT_RUN
 from ropespec.conformance.gallery.keeping import kept
 from ropespec.conformance.gallery.listed import Implementation, read
 from ropespec.conformance.gallery.running import Runner
+from ropespec.conformance.profile import Profile
 from ropespec.conformance.runner import Plan, run
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.zoo import Right, zoo
@@ -32,26 +35,39 @@ _TIMEOUT = 60.0
 """Seconds for a call, of which the first may compile."""
 
 
-def refused(entry: Right, seed: int) -> dict[str, str]:
+Done = set[tuple[str, int]]
+
+
+def refused(target: str, profile: Profile, seed: int) -> dict[str, str]:
     """Return what each check says that a right one does not pass at a seed."""
-    with Session(load(entry.target), entry.profile, timeout=_TIMEOUT) as session:
+    with Session(load(target), profile, timeout=_TIMEOUT) as session:
         verdict = run(session, Plan(seed=seed))
     return {one.id: one.message for one in verdict.failures}
 
 
-def _ours(seeds: int, done: set[tuple[str, int]], part: Part) -> Iterator[dict[str, Any]]:
+def _ours(seeds: int, done: Done, part: Part) -> Iterator[dict[str, Any]]:
     there = [
         one for one in zoo() if isinstance(one, Right) and not one.profile.framework.unavailable()
     ]
     for seed in range(seeds):
         for entry in there[part[0] :: part[1]]:
             if (entry.name, seed) not in done:
-                yield {"name": entry.name, "seed": seed, "refused": refused(entry, seed)}
+                found = refused(entry.target, entry.profile, seed)
+                yield {"name": entry.name, "seed": seed, "refused": found}
 
 
-def _theirs(
-    folder: Path, seeds: int, done: set[tuple[str, int]], part: Part
-) -> Iterator[dict[str, Any]]:
+def _under_claims(count: int, done: Done, part: Part) -> Iterator[dict[str, Any]]:
+    for number in range(part[0], count, part[1]):
+        name = f"claims {number}"
+        if (name, 0) in done:
+            continue
+        claims = drawn(number)
+        with TemporaryDirectory() as folder:
+            found = refused(written(claims, Path(folder)), Profile.from_mapping(claims), 0)
+        yield {"name": name, "seed": 0, "claims": claims, "refused": found}
+
+
+def _theirs(folder: Path, seeds: int, done: Done, part: Part) -> Iterator[dict[str, Any]]:
     gallery = read(_LISTS)
     rows = kept(gallery)
     known = [one for one in gallery.implementations if _conforms(rows.get(one.name, {}))]
@@ -88,16 +104,26 @@ def _said(name: str, seed: int, row: Mapping[str, Any]) -> dict[str, Any]:
     help="Those of the gallery in these environments, not those of the zoo.",
 )
 @click.option(
+    "--claims",
+    "count",
+    type=click.IntRange(min=1),
+    help="Rotations that are right under so many sets of claims, each at one seed, not the zoo.",
+)
+@click.option(
     "--state", default="", help="Kept with each line: $(git describe --always --dirty) says it."
 )
 @part_option
-def main(*, file: Path, seeds: int, folder: Path | None, state: str, part: Part) -> None:
+def main(
+    *, file: Path, seeds: int, folder: Path | None, count: int | None, state: str, part: Part
+) -> None:
     """Give every right implementation all checks, at many seeds."""
     told, done = _told(file)
-    if folder is None:
-        due = _ours(seeds, done, part)
-    else:
+    if folder is not None:
         due = _theirs(folder.absolute(), seeds, done, part)
+    elif count is not None:
+        due = _under_claims(count, done, part)
+    else:
+        due = _ours(seeds, done, part)
     with file.open("a", encoding="utf-8") as to:
         for one in due:
             told.append(one)
@@ -105,7 +131,8 @@ def main(*, file: Path, seeds: int, folder: Path | None, state: str, part: Part)
             to.flush()
             click.echo(f"{len(told)} runs, the last {one['name']} at seed {one['seed']}", err=True)
             for id_, message in one.get("refused", {}).items():
-                click.echo(f"{one['name']} is refused by {id_} at seed {one['seed']}: {message}")
+                first = message.partition("\n")[0]
+                click.echo(f"{one['name']} is refused by {id_} at seed {one['seed']}: {first}")
     counted = Counter(one["name"] for one in told if "refused" in one)
     alarms = sum(bool(one.get("refused")) for one in told)
     missing = sum("not run" in one for one in told)
@@ -114,7 +141,7 @@ def main(*, file: Path, seeds: int, folder: Path | None, state: str, part: Part)
     )
 
 
-def _told(file: Path) -> tuple[list[dict[str, Any]], set[tuple[str, int]]]:
+def _told(file: Path) -> tuple[list[dict[str, Any]], Done]:
     """Return what FILE holds, and of whom and which seeds that is."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
