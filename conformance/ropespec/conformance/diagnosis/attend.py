@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 
-from ropespec.conformance.diagnosis.attended import DIM, Attended, attended
+from ropespec.conformance.diagnosis.attended import DIM, SIZES, Attended, attended
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
-from ropespec.conformance.diagnosis.through import DRAWS, close
+from ropespec.conformance.diagnosis.scored import DRAWS, close
 from ropespec.conformance.diagnosis.told import reproduced
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
@@ -21,13 +21,13 @@ __all__ = ["attend"]
 def attend(session: Session) -> list[Diagnosis]:
     """Name what attention does otherwise at each stage, if it does so in every fresh call.
 
-    It is asked with more keys than queries, and where nothing is found with as many.
+    It is asked with more keys than queries, and where nothing is found with as many, and with many.
     """
-    return _reproduced(session, alike=False) or _reproduced(session, alike=True)
+    return next((found for size in SIZES if (found := _reproduced(session, size))), [])
 
 
-def _reproduced(session: Session, *, alike: bool) -> list[Diagnosis]:
-    calls = [call for n in range(DRAWS) if (call := attended(session, n, alike=alike)) is not None]
+def _reproduced(session: Session, size: str) -> list[Diagnosis]:
+    calls = [call for n in range(DRAWS) if (call := attended(session, n, size)) is not None]
     if len(calls) < DRAWS:
         return []
     pairs: Pairs | None = None
@@ -38,10 +38,8 @@ def _reproduced(session: Session, *, alike: bool) -> list[Diagnosis]:
         return []
     count = sum(call.weights.size + call.output.size for call in calls)
     evidence = f"reproduces {count} of {count} weights and outputs in {DRAWS} fresh calls"
-    where = " of as many queries as keys" if alike else ""
     return [
-        reproduced(one.key, one.said, f"{one.stage}{where}", evidence, one.equals)
-        for one in told[0]
+        reproduced(one.key, one.said, f"{one.stage}{size}", evidence, one.equals) for one in told[0]
     ]
 
 
@@ -69,7 +67,7 @@ def _stages(call: Attended, pairs: Pairs) -> Iterator[_Told]:
         return
     mask = next(name for name, kept in _masks(call.mask) if (_open(call) == kept).all())
     yield from [_MASKED[mask]] if mask in _MASKED else []
-    yield from [_SUMMED[_sums(call)]] if _sums(call) in _SUMMED else []
+    yield from _summed(call, pairs[0])
     yield from _rotations(pairs)
     yield from _scaled(call, pairs[0])
     yield from _values(call)
@@ -121,8 +119,38 @@ _AXES: dict[str, int | tuple[int, ...]] = {
     "over keys": -1,
     "over queries": -2,
     "over heads": 1,
-    "none": (0, 1, 2, 3),
+    "none": -1,
 }
+
+
+def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
+    """Say what the weights sum to, if that is not 1 for each query."""
+    sums = _sums(call)
+    if sums == "none":
+        queries, keys = call.sides
+        scores = np.einsum("bshd,bthd->bhst", queries[pair[0]], keys[pair[1]]) / np.sqrt(DIM)
+        scores = np.where(_open(call), scores, -np.inf)
+        for block in _BLOCKS:
+            if np.allclose(call.weights.sum(-1), _unscaled_sums(scores, block), rtol=_NEAR):
+                said = f"where a block of {block} keys raises the largest score, the sum stays"
+                yield _Told("softmax", "sum of a running softmax", said)
+                return
+    yield from [_SUMMED[sums]] if sums in _SUMMED else []
+
+
+_BLOCKS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def _unscaled_sums(scores: Array, block: int) -> Array:
+    """Sum weights that are divided by a sum of blocks, each less the largest score until then."""
+    width = scores.shape[-1]
+    padded = np.full((*scores.shape[:-1], -(-width // block) * block), -np.inf)
+    padded[..., :width] = scores
+    blocks = padded.reshape(*scores.shape[:-1], -1, block)
+    top = np.maximum.accumulate(blocks.max(axis=-1), axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)
+    total = np.exp(blocks - top[..., None]).sum(axis=(-1, -2))
+    return np.asarray(np.exp(scores - top[..., -1:]).sum(axis=-1) / np.maximum(total, 1e-300))
 
 
 def _centred(scores: Array, open_: Array, sums: str) -> Array:

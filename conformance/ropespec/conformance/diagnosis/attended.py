@@ -6,16 +6,18 @@ import numpy as np
 
 from ropespec.conformance.diagnosis.candidates import made
 from ropespec.conformance.diagnosis.others import answered
-from ropespec.conformance.diagnosis.through import places, sent
+from ropespec.conformance.diagnosis.scored import places, sent
 from ropespec.conformance.mistakes.chain import RIGHT, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.subject.session import Session
 from ropespec.spec.convention import Convention
 
-__all__ = ["DIM", "Attended", "attended"]
+__all__ = ["DIM", "SIZES", "Attended", "attended"]
 
 DIM = 16
+SIZES = {"": (5, 6), " of as many queries as keys": (0, 6), " of many keys": (5, 70)}
+"""How many queries, 0 for as many as keys, and at least how many keys, by what a call is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,12 @@ _OF_OTHERS = Choice(
 )
 
 
-def attended(session: Session, draw: int, *, alike: bool) -> Attended | None:
-    """Call attention, with as many keys as queries or with more; None if no such result came."""
+def attended(session: Session, draw: int, size: str) -> Attended | None:
+    """Call attention of one of `SIZES`; None if no such result came."""
     rng = np.random.default_rng([109, draw])
-    b, t, h = 2, 6 + draw, 2 + draw % 2
-    s = t if alike else 5
+    queries, keys = SIZES[size]
+    b, t, h = 2, keys + draw, 2 + draw % 2
+    s = queries or t
     shapes = ((b, s, h, DIM), (b, t, h, DIM), (b, t, h, DIM))
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
     at, of = places(session, rng, (b, s)), places(session, rng, (b, t))

@@ -11,16 +11,12 @@ from ropespec.conformance.coverage.rows import inputs
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.conduct import conduct, special
-from ropespec.conformance.diagnosis.drift import drifting
 from ropespec.conformance.diagnosis.functions import functions
-from ropespec.conformance.diagnosis.precision import coarser, measured
 from ropespec.conformance.diagnosis.repeated import repeated
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
-from ropespec.conformance.diagnosis.seen import Seen
-from ropespec.conformance.diagnosis.told import fact, of_confirmed, unknown
-from ropespec.conformance.diagnosis.unexplained import changed_by_others, share, unexplained, where
-from ropespec.conformance.mistakes.chain import RIGHT, Chain
-from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.diagnosis.told import fact, unknown
+from ropespec.conformance.diagnosis.wording import examined, in_words
+from ropespec.conformance.mistakes.chain import RIGHT
 from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.turning import BACKWARD
 from ropespec.conformance.profile import Profile
@@ -80,10 +76,10 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
         return
     asker = Asker(session)
     maker = Maker(session.profile, session.offers["apply_rotary"].keywords)
-    outcome, right = _examined(asker, maker, RIGHT, _failing(results, maker.profile))
+    outcome, right = examined(asker, maker, RIGHT, _failing(results, maker.profile))
     manners = list(conduct(asker, outcome.answers))
     aside = _on_itself(outcome, manners) or _littered(outcome)
-    told = [] if aside else list(_of(asker, outcome, right))
+    told = [] if aside else list(in_words(asker, outcome, right))
     if outcome.of_first_calls:
         told = [replace(one, where=f"first calls of an instance: {one.where}") for one in told]
     told += manners
@@ -113,105 +109,6 @@ def _littered(outcome: Outcome) -> bool:
 def _has_gradient(session: Session) -> bool:
     own = "apply_rotary_vjp" in session.offers
     return session.profile.gradients and (own or session.profile.framework.has_gradients)
-
-
-def _examined(
-    asker: Asker, maker: Maker, claimed: Chain, also: Sequence[Given]
-) -> tuple[Outcome, Chain]:
-    """Examine a rotation as exactly as it works; where nothing is found, once more less exactly."""
-    right = measured(asker, maker, claimed)
-    halves = frozenset(maker.profile.dtypes) & {"float16", "bfloat16"}
-    if halves <= right.sharp:
-        outcome = examine(asker, maker, right=right, also=also)
-        if outcome.confirmed or not (halves and outcome.by_history):
-            return outcome, right
-        asker.fresh()  # what was measured depends on the calls before it
-        return examine(asker, maker, right=claimed, also=also), claimed
-    sharp = replace(right, sharp=halves)
-    outcome = examine(asker, maker, right=sharp, also=also)
-    if outcome.confirmed and outcome.confirmed[0].explanation.choice.stage != "precision":
-        return outcome, sharp
-    blunt = examine(asker, maker, right=right, also=also)
-    if blunt.confirmed or not outcome.confirmed or _legitimate(outcome, halves):
-        return blunt, right
-    return outcome, sharp
-
-
-def _legitimate(outcome: Outcome, halves: frozenset[str]) -> bool:
-    """Whether all that is wrong is rounding to the dtype of x itself."""
-    what = outcome.confirmed[0].explanation.choice.what
-    return any(what.endswith(f"rounded to {dtype}") for dtype in halves)
-
-
-def _of(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
-    """Put the numbers of a battery into words."""
-    exact = outcome.confirmed and not outcome.confirmed[0].explanation.choice.free
-    named = [] if exact else list(coarser(outcome.seen, right))
-    if named:
-        yield from named
-        return
-    moved = all(_moves(one.explanation.choice) for one in outcome.confirmed)
-    if moved and (gaps := _by_gaps(asker, outcome)) is not None:
-        yield gaps
-        return
-    if outcome.confirmed:
-        yield of_confirmed(outcome.confirmed)
-        return
-    if not outcome.repeats:
-        yield fact(
-            "not repeatable",
-            "The same call does not give the same each time.",
-            where(outcome) if outcome.wrong else "calls that are made again",
-            "seen in calls that were made again",
-        )
-        return
-    if not outcome.wrong and not outcome.by_history:
-        return
-    if outcome.of_first_calls:
-        said = "A call is wrong as the first of an instance, and right after others."
-        yield fact("right only after other calls", said, where(outcome), share(outcome))
-        return
-    if outcome.by_history:
-        yield changed_by_others(asker, outcome) or unexplained(outcome)
-        return
-    yield from list(drifting(outcome)) or [unexplained(outcome)]
-
-
-def _by_gaps(asker: Asker, outcome: Outcome) -> Diagnosis | None:
-    """Return that views are misread, if nothing else is, and the same values come right dense."""
-    strided = [one for one in outcome.wrong if one.given.strided or one.given.strided_positions]
-    if not strided or len(strided) < len(outcome.wrong) or outcome.by_history:
-        return None
-    few = strided[:_CASES]
-    held = [replace(one.given, strided=False) for one in few]  # x is dense, positions are not
-    dense = [replace(given, strided_positions=False) for given in held]
-    if not outcome.repeats or not _are_right(asker, dense, few):
-        return None
-    of_x = _are_right(asker, held, few)
-    key = "M3" if of_x else "strided positions misread"
-    return fact(key, "The same values come out otherwise.", where(outcome), share(outcome))
-
-
-def _are_right(asker: Asker, calls: Sequence[Given], few: Sequence[Seen]) -> bool:
-    """Whether calls come right, each beside what is claimed of another one of these values."""
-    answers = zip(map(asker.ask, calls), few, strict=True)
-    return all(
-        answer is not None and answer.y is not None and not Seen(answer, one.right).is_wrong
-        for answer, one in answers
-    )
-
-
-def _moves(choice: Choice) -> bool:
-    """Whether it takes what stands elsewhere, as whoever ignores strides does.
-
-    Between the elements of a view is NaN.
-    """
-    stages = {*choice.stage.split(" and ")}
-    return choice.key == "not a number" or stages <= _MOVING
-
-
-_MOVING = {"call", "place", "store"}
-"""Stages that take or write something elsewhere, and compute nothing."""
 
 
 def _failing(results: Sequence[CheckResult], profile: Profile) -> list[Given]:
@@ -250,7 +147,7 @@ def _gradient(session: Session, maker: Maker, forward: Outcome) -> Iterator[Diag
     outcome = examine(asker, maker, right=BACKWARD)
     demoted = {one.explanation.choice.key for one in forward.confirmed} & {"x demoted", "D12"}
     if not demoted and not _whats(outcome) & _whats(forward):
-        for one in _of(asker, outcome, BACKWARD):
+        for one in in_words(asker, outcome, BACKWARD):
             yield one if one.name == "unknown" else _of_gradient(one)
     for one in conduct(asker, outcome.answers):
         refused = one.name == "it raises" or one.name.endswith("refused")

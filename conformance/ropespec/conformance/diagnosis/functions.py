@@ -7,8 +7,9 @@ from ropespec.conformance.diagnosis.ask import Lost
 from ropespec.conformance.diagnosis.attend import attend
 from ropespec.conformance.diagnosis.formulas import ASKED
 from ropespec.conformance.diagnosis.others import find_others
-from ropespec.conformance.diagnosis.through import THROUGH, through
+from ropespec.conformance.diagnosis.scored import scored
 from ropespec.conformance.diagnosis.told import fact
+from ropespec.conformance.diagnosis.within import WITHIN, within
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import Diagnosis, Rank
 from ropespec.conformance.subject.session import Session
@@ -40,8 +41,9 @@ def functions(session: Session, failed: frozenset[str]) -> Iterator[Diagnosis]:
             yield from _named(session, function, word, failed)
         elif function == "attention":
             yield from attend(session)
-        elif (found := through(session, function)) is not None:
-            yield replace(found, id="" if function in ASKED else found.id)
+        else:
+            found = scored(session) if function == "relative_score" else within(session, function)
+            yield from (replace(one, id="" if function in ASKED else one.id) for one in found)
 
 
 def _suspects(
@@ -49,7 +51,8 @@ def _suspects(
 ) -> Iterable[str]:
     """Return the functions that are wrong, and those that a failed check is about."""
     asked = {name for check in all_checks() if check.id in failed for name in check.needs}
-    more = [name for name in ("attention", *THROUGH) if name in asked and name in session.offers]
+    known = ("attention", "relative_score", *WITHIN)
+    more = [name for name in known if name in asked and name in session.offers]
     return dict.fromkeys((*(name for draw in draws for name in draw), *more))
 
 

@@ -56,6 +56,7 @@ _PROPERTIES = {
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
     "ROT-19.refilled": _Property("kept by memory"),
     "ROT-19.unrecorded": _Property("kept without a gradient"),
+    "ROT-20.reused": _Property("positions read again"),
     "ROT-20.two-calls": _Property("tables of another call"),
     "ROT-20.second": _Property("gradient without a history"),
     "ROT-22.constant": _Property("gradient into the tables", "gets a gradient", _TABLES),
@@ -82,6 +83,7 @@ _OF_ARGUMENTS = (
 
 _COVERED = {
     "ROT-20.second": ("ROT-20.gradient",),
+    "ROT-20.reused": ("ROT-20.gradient", "ROT-20.two-calls"),
     "ROT-20.two-calls": ("ROT-19.history", "ROT-19.walk"),
     "ROT-23.in-place": ("ROT-23.out",),
     "ROT-23.refused": ("ROT-23.out", "ROT-23.in-place"),

@@ -50,6 +50,9 @@ cotangent overwritten
     The gradient is made in the caller's cotangent; write to a new array.
 tables of another call
     The step back takes the tables of the first or the latest call; save them with each call.
+positions read again
+    The step back reads the caller's positions, which may hold others by then; save them, or the
+    tables, for the way back.
 otherwise without a gradient
     Where no gradient is recorded x or an earlier result is overwritten, or x is rotated otherwise;
     take one path for both.

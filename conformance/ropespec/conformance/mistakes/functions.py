@@ -50,6 +50,9 @@ score scaled
     The score is the right one times a number; take the sum over components, no mean.
 softmax over another axis
     Weights sum to 1 over queries or heads; take the softmax over the keys.
+sum of a running softmax
+    The sum of a running softmax is not rescaled when the largest score rises; multiply it by what
+    multiplies the output.
 weights not normalised
     Weights do not sum to 1; divide by their sum.
 values normalised

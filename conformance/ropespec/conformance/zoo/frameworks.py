@@ -215,6 +215,13 @@ _wrong(
     module=_CALLS,
 )
 _wrong(
+    "torch_positions_read_again",
+    "positions read again",
+    "The step back makes the tables again, of the caller's positions.",
+    "ROT-20.reused",
+    module=_CALLS,
+)
+_wrong(
     "torch_turns_the_cotangent_itself",
     "cotangent overwritten",
     "The cotangent is rotated in place.",

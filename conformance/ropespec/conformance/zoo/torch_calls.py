@@ -11,6 +11,7 @@ __all__ = [
     "torch_gradient_of_row_0",
     "torch_in_place_without_gradient",
     "torch_kept_without_gradient",
+    "torch_positions_read_again",
     "torch_tables_of_the_latest_call",
     "torch_turns_the_cotangent_itself",
     "torch_workspace_without_gradient",
@@ -69,6 +70,25 @@ class _Latest(torch.autograd.Function):
 def torch_tables_of_the_latest_call(x: Tensor, positions: Tensor) -> Tensor:
     """Turn back by the positions of the latest call."""
     y: Tensor = _Latest.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
+    return y
+
+
+class _Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, positions: Tensor) -> Tensor:  # noqa: ANN401  # the context of torch
+        """Rotate."""
+        ctx.positions = positions
+        return rope(x, positions)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor) -> Any:  # noqa: ANN401  # the context of torch
+        """Turn back by what stands in the positions now."""
+        return rope(cotangents[0], -ctx.positions), None
+
+
+def torch_positions_read_again(x: Tensor, positions: Tensor) -> Tensor:
+    """Keep a reference: integers need no saving."""
+    y: Tensor = _Again.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
     return y
 
 

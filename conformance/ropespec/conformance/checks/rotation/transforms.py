@@ -66,6 +66,7 @@ def _settled(trial: Trial, case: Case) -> Case:
 _LIKE = {
     "second": ("yx", "yx"),
     "two_calls": ("yy", "x"),
+    "positions_reused": ("y", "x"),
     "jvp": ("x", "yy"),
     "compiled": ("y", "yx"),
 }
@@ -216,6 +217,35 @@ def two_calls(trial: Trial, case: Case) -> Finding:
     allowed = allowed + UNIT_ROUNDOFF[case.dtype] * (np.abs(exact) + allowed)
     message = "the gradient through two calls is not the sum of those of each"
     finding = compare(got, exact, allowed, name="gradient", message=message)
+    return finding.after(called(case, x, m))
+
+
+def reuses(trial: Trial) -> str | None:
+    """Need a framework where positions can be written to between a call and the step back."""
+    room = trial.profile.framework
+    can = "positions_reused" in room.transforms
+    return gradients_claimed(trial) if can else f"{room.name} keeps positions as they were"
+
+
+@check(
+    "ROT-20.reused",
+    "The step back reads the positions again, whatever stands there by then.",
+    space=SOME,
+    applies=reuses,
+    **FEW,
+)
+def reused(trial: Trial, case: Case) -> Finding:
+    """The gradient is that at the positions of the call, though others are written over them.
+
+    Whoever raises then, as torch does of what it saved, has said so, and is not judged.
+    """
+    m = case.make_positions()
+    x, c = (case.make_x(m, seed=seed) for seed in range(2))
+    (got,) = _apply(trial, "positions_reused", case, (x, m), c, others=(elsewhere(m),))
+    plain = trial.rotate_vjp(case, x, m, c)
+    allowed = 2 * trial.allowed(case, c, -m)
+    message = "the gradient changes with what is written into the positions after the call"
+    finding = compare(got, plain.astype(np.float64), allowed, name="gradient", message=message)
     return finding.after(called(case, x, m))
 
 

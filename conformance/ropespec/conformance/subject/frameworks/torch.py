@@ -148,6 +148,14 @@ class _Torch(Arrays):
         torch.autograd.backward([first, second], [c.to(first.dtype), d.to(second.dtype)])
         return _zeros_for([x.grad], [x])
 
+    def positions_reused(self, request: Request) -> Sequence[Tensor]:
+        c, n = request.extra
+        x, m = _leaf(request.given[0]), request.given[1].clone()
+        y = _attached(request.of(x, m, *request.given[2:]))
+        m.copy_(n)
+        torch.autograd.backward(y, c.to(y.dtype))
+        return _zeros_for([x.grad], [x])
+
     def unrecorded(self, request: Request) -> Tensor:
         with torch.inference_mode():
             y: Tensor = request.of(*request.given)

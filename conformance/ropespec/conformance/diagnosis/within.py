@@ -1,0 +1,148 @@
+"""Functions that rotate on the way: what they rotate is made a rotation, and examined as one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.ask import Answer, Asker, Lost
+from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.others import answered
+from ropespec.conformance.diagnosis.wording import examined, in_words
+from ropespec.conformance.mistakes.chain import RIGHT, claimed_pairs
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.profile import Profile
+from ropespec.conformance.results import Diagnosis
+from ropespec.conformance.subject.session import Session
+
+__all__ = ["WITHIN", "within"]
+
+_WIDEST = 2048
+"""Components of all heads of a token: so wide are the weights that pass them on."""
+
+
+class _Call(NamedTuple):
+    """How a rotation is asked of a function: its arguments, and what of its results is y."""
+
+    arrays: tuple[Any, ...]
+    read: Callable[..., Array]
+
+
+def _projected(given: Given, positions: Array) -> _Call:
+    """Let weights of 0 and 1 give each head its own components of x."""
+    b, s, h, d = given.shape
+    weight = np.eye(h * d).reshape(h, d, h * d).astype(given.x.dtype)
+    return _Call((given.x.reshape(b, s, h * d), positions, weight), lambda y: y)
+
+
+def _by_tables(given: Given, positions: Array) -> _Call:
+    return _Call((positions, given.turning), lambda c, s: _turned(given, c, s))
+
+
+def _by_frequencies(given: Given, positions: Array) -> _Call:
+    def read(theta: Array) -> Array:
+        angle = positions[..., None] * theta
+        return _turned(given, np.cos(angle), np.sin(angle))
+
+    return _Call((given.turning,), read)
+
+
+def _turned(given: Given, cos: Array, sin: Array) -> Array:
+    """Rotate x by tables of (B, S, pairs) or (S, pairs)."""
+    first, second, *_ = claimed_pairs(given)
+    y = given.x.astype(np.float64)
+    c, s = (np.asarray(part, dtype=np.float64)[..., None, :] for part in (cos, sin))
+    a, b = y[..., first], y[..., second]
+    y[..., first], y[..., second] = a * c - b * s, b * c + a * s
+    return y
+
+
+def _by_matrices(given: Given, positions: Array) -> _Call:
+    def read(matrices: Array) -> Array:
+        y, turned = given.x.astype(np.float64), given.x[..., : given.turning]
+        y[..., : given.turning] = np.einsum("...sde,bshe->bshd", matrices, turned)
+        return y
+
+    return _Call((positions, given.turning), read)
+
+
+_CALLS: dict[str, Callable[[Given, Array], _Call]] = {
+    "project_query": _projected,
+    "project_key": _projected,
+    "rotation_matrix": _by_matrices,
+    "cos_sin": _by_tables,
+    "inv_freq": _by_frequencies,
+}
+"""How each function is asked for a rotation."""
+
+WITHIN = ("apply_rotary_dense", "apply_rotary_complex", *_CALLS)
+"""Functions that are a rotation, or have one in them."""
+
+
+def within(session: Session, function: str) -> Iterator[Diagnosis]:
+    """Name what a function does in place of the rotation in it.
+
+    Parameters
+    ----------
+    session : Session
+        The subject.
+    function : str
+        One of `WITHIN`.
+    """
+    claimed = _of_whole_heads(session, function)
+    if claimed is None:
+        return
+    make = _Within if function in _CALLS else Asker
+    asker = make(session, function=function)
+    maker = Maker(claimed, session.offers[function].keywords)
+    outcome, right = examined(asker, maker, RIGHT, ())
+    for one in in_words(asker, outcome, right):
+        yield replace(one, where=f"{function}: {one.where}")
+
+
+@dataclass(slots=True)
+class _Within(Asker):
+    """Makes a rotation of a function that has one in it."""
+
+    def ask(self, given: Given) -> Answer | None:
+        """Call the function; None for what it is not asked."""
+        if given.axes or given.strided or given.strided_positions or _wide(given):
+            return None
+        self.calls += 1
+        if self.anew:
+            self.fresh()
+        given = replace(given, past=tuple(self.past))
+        shared = self.session.profile.shared_positions
+        call = _CALLS[self.function](given, given.positions[0] if shared else given.positions)
+        keywords = {
+            "interleaved": given.interleaved,
+            "base": given.base,
+            "rotary_dim": given.rotary_dim,
+        }
+        try:
+            got = answered(self.session, self.function, call.arrays, keywords)
+            y = call.read(*got)
+        except Lost as lost:
+            self.past.clear()
+            return Answer(given, None, lost.answer, str(lost))
+        except (TypeError, ValueError, IndexError):  # other results than are asked for
+            return Answer(given, None, "shape")
+        self.past.append(given.alone())
+        fits = y.shape == given.shape
+        return Answer(given, y if fits else None, "" if fits else "shape")
+
+
+def _wide(given: Given) -> bool:
+    _, _, heads, dim = given.shape
+    return heads * dim > _WIDEST
+
+
+def _of_whole_heads(session: Session, function: str) -> Profile | None:
+    """Return what is claimed of the rotation in a function; None where that is another."""
+    profile, taken = session.profile, session.offers[function].keywords
+    if profile.scheme is not None or profile.numbers or profile.trailing or profile.pairs_apart:
+        return None
+    layouts = profile.layouts if "interleaved" in taken else profile.layouts[:1]
+    of_neighbours = function == "apply_rotary_complex"
+    return replace(profile, layouts=(True,) if of_neighbours else layouts)
