@@ -9,6 +9,7 @@ from ropespec.conformance.profile import Profile
 from ropespec.conformance.zoo.attention import softmax_of_masked_maximum
 
 WOVEN = Profile.from_mapping({"interleaved": True})
+FAILED = frozenset({"ATT-1.value", "ATT-3.weights", "FREQ-9.value", "ROT-22.value", "PROJ-1.query"})
 
 
 @pytest.fixture
@@ -18,10 +19,7 @@ def named(checks):
 
     def find(**given):
         return [
-            (one.id, one.name, one.where)
-            for one in functions(
-                in_process(given, WOVEN), frozenset({"ATT-1.value", "ATT-3.weights"})
-            )
+            (one.id, one.name, one.where) for one in functions(in_process(given, WOVEN), FAILED)
         ]
 
     return find
@@ -61,7 +59,8 @@ def relative_score(q, k, offset, *, interleaved, base=10000.0):
 def rotation_matrix(positions, dim, *, interleaved, base=10000.0):
     """Turn the slower half the other way."""
     out = reference.rotation_matrix(positions, dim, interleaved=interleaved, base=base)
-    out[..., dim // 2 :, :] = np.swapaxes(out, -1, -2)[..., dim // 2 :, :]
+    slow = 2 * (dim // 4)
+    out[..., slow:, :] = np.swapaxes(out, -1, -2)[..., slow:, :]
     return out
 
 
@@ -131,13 +130,68 @@ def test_partners_by_the_width_of_the_head_are_told(checks):
 
 
 def test_what_no_choice_makes_has_no_name(named):
-    """Half of a known mistake is another one."""
+    """Sines that change with the square of the position are in no list, and are no factor."""
 
-    def half_known(positions, dim, base=10000.0):
+    def shaken(positions, dim, base=10000.0):
         c, s = reference.cos_sin(positions, dim, base)
-        return c, np.where(np.arange(dim // 2) % 3 == 1, 0.5 * s, s)
+        return c, s + 0.1 * np.sin(0.37 * np.asarray(positions)[..., None] ** 2)
 
-    assert named(cos_sin=half_known) == []
+    assert [name for _, name, _ in named(cos_sin=shaken)] == ["unknown"]
+
+
+def sines_of_cosines(positions, dim, base=10000.0):
+    """Take sines from cosines, with the sign of each half turn."""
+    angle = np.asarray(positions)[..., None] * reference.inv_freq(dim, base)
+    c = np.cos(angle).astype(np.float32)
+    s = np.sqrt(np.maximum(np.float32(1) - c * c, np.float32(0)))
+    return c, np.where(np.floor(angle / np.pi) % 2 == 1, -s, s)
+
+
+def project_one_token(x, positions, weight, *, interleaved, base=10000.0):
+    """Take the first position of all for calls of one token."""
+    positions = np.broadcast_to(positions, x.shape[:2])
+    at = np.full_like(positions, positions[0, 0]) if x.shape[1] == 1 else positions
+    return reference.project_query(x, at, weight, interleaved=interleaved, base=base)
+
+
+def not_beyond_a_block(x, cos, sin, *, interleaved):
+    """Rotate 128 tokens."""
+    y = reference.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved).astype(x.dtype)
+    y[:, 128:] = x[:, 128:]
+    return y
+
+
+def heads_of_even_tokens(xq, xk, freqs_cis):
+    """Reverse the heads of every second token of the query."""
+    q, k = reference.apply_rotary_emb(xq, xk, freqs_cis)
+    q[:, ::2] = q[:, ::2, ::-1].copy()
+    return q, k
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "told"),
+    [
+        (
+            "apply_rotary_cos_sin",
+            not_beyond_a_block,
+            ("beyond a block", "apply_rotary_cos_sin: tokens from 128 on"),
+        ),
+        (
+            "apply_rotary_emb",
+            heads_of_even_tokens,
+            ("heads mixed up", "apply_rotary_emb: tokens at even places"),
+        ),
+        ("cos_sin", sines_of_cosines, ("root for a sine", "cos_sin")),
+        (
+            "project_query",
+            project_one_token,
+            ("positions of one row for all", "project_query: calls with 1 token"),
+        ),
+    ],
+)
+def test_a_function_is_examined_as_what_it_rotates(name, function, told, named):
+    """Small errors of a table, and what is wrong in some calls alone, are told as of a rotation."""
+    assert [found[1:] for found in named(**{name: function})] == [told]
 
 
 def attention_with(change):

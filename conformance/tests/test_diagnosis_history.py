@@ -20,6 +20,24 @@ KEPT = {one.name: one for one in zoo()}
     ("name", "called", "what", "where"),
     [
         ("one_entry_by_ends", "stale positions", "with these ends since another", "every call"),
+        (
+            "state_of_the_first_token",
+            "stale positions",
+            "counted on from the first token of the call before",
+            "every call",
+        ),
+        (
+            "table_of_an_earlier_trace",
+            "table of an earlier trace",
+            "a table of 128, doubled, had when the first call of this shape was made",
+            "every call",
+        ),
+        (
+            "gain_once_more",
+            "multiplied again",
+            "made again, a call comes out 1.27726 times as large",
+            "calls that are made again",
+        ),
         ("kept_by_sum", "stale positions", "first call with this sum of positions", "every call"),
         (
             "kept_without_base",

@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.profile import Profile
 from ropespec.reference import inv_freq_scaled
 from ropespec.spec.scaling import Llama3
@@ -58,6 +59,47 @@ def interpolated(x, positions, count, cosine):
 
 def last_segment_of_8192(x, positions):
     return interpolated(x, positions, 8192, lambda sine, phase: sine(phase + 0.25))
+
+
+def last_cubic_of_4096(x, positions):
+    step = 2 * np.pi / 4096
+    grid = np.arange(4096) * step
+    angle = positions[..., None, None] * theta(x.shape[-1], 10000.0)
+    at = np.mod(angle, 2 * np.pi) / step
+    i = np.minimum(at.astype(np.int64), 4095)
+    f, j = at - i, np.minimum(i + 1, 4095)
+    ends = 3 * f**2 - 2 * f**3
+    into, out_of = step * (f**3 - 2 * f**2 + f), step * (f**3 - f**2)
+
+    def between(value, slope):
+        whole = (1 - ends) * value[i] + ends * value[j]
+        return whole + into * slope[i] + out_of * slope[j]
+
+    c, s = np.cos(grid), np.sin(grid)
+    return turned(x, between(c, -s), between(s, c))
+
+
+def found_in_the_farthest_row(x, positions):
+    there = np.unique(positions[np.argmax(positions.max(axis=1))])
+    at = np.minimum(np.searchsorted(there, positions), len(there) - 1)
+    return rope(x, there[at])
+
+
+def keys_of_other_groups(x, positions):
+    y, heads = rope(x, positions), x.shape[2]
+    first = queries(heads)
+    kept = heads - first
+    groups = max(first // kept, 1) if kept else 1
+    keys = first + np.arange(kept * groups)[::groups] % max(kept, 1)
+    return y[:, :, [*range(first), *keys]]
+
+
+def text_as_one_axis(x, positions):
+    rows, columns = np.broadcast_to(positions, (2, *positions.shape[1:]))[..., None]
+    each = 10000.0 ** (-np.arange(0, 32, 2) / 32)
+    axial = np.concatenate([rows * each, columns * each], axis=-1)
+    angle = np.where(rows == columns, rows * theta(64, 10000.0), axial)[..., None, :]
+    return turned(x, np.cos(angle), np.sin(angle))
 
 
 def rotates_24(x, positions):
@@ -242,6 +284,14 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
         (quarters_by_a_signed_remainder, {}, "quarters of a turn mixed up", "to the nearest"),
         (quarters_by_their_size, {}, "quarters of a turn mixed up", "to the nearest"),
         (last_segment_of_8192, {}, "last segment of a table of sines", "of 8192 segments"),
+        (last_cubic_of_4096, {}, "last segment of a table of sines", "between which cubics go"),
+        (
+            found_in_the_farthest_row,
+            {},
+            "rotated by the position of another",
+            "the next that the row with the largest position has",
+        ),
+        (keys_of_other_groups, {}, "heads mixed up", "Of 9 heads, head 7 is head 8"),
         (rotates_24, {"head_dims": [32, 64]}, "another rotary_dim", "24 components rotate"),
         (gaps_closed_through_the_batch, {}, "gaps closed", "rise, through the batch"),
         (last_chunk_by_its_own_size, {}, "rotated by the position of another", "block of 64"),
@@ -331,6 +381,15 @@ def test_a_mistake_has_its_name(function, claims, name, what, diagnosed):
     assert found[0].name == name
     assert what in found[0].sentence
     assert found[0].where == "every call"
+
+
+def test_tokens_of_equal_numbers_are_told_apart(diagnosed):
+    """What is done to text alone is said of tokens whose position numbers are equal."""
+    claims = {"interleaved": False, "sections": [16, 16], "axial": True, "head_dims": [64]}
+    found = diagnosed(Profile.from_mapping(claims), apply_rotary=text_as_one_axis)
+
+    assert found[0].name == "exponent that runs on"
+    assert found[0].where == "tokens whose position numbers are equal"
 
 
 @pytest.mark.parametrize(

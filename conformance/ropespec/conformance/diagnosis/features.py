@@ -73,6 +73,11 @@ def _beyond_k(g: Given, times: int) -> Array:
     return np.asarray(g.index(2) >= times * (heads - queries(heads)), np.float64)
 
 
+def _alike(g: Given) -> Array:
+    """Whether the position numbers of each token are equal."""
+    return np.ptp(g.numbers, axis=-1) == 0 if g.axes else np.ones(g.positions.shape)
+
+
 def _power_of_two(n: int) -> float:
     return float(n > 0 and n & (n - 1) == 0)
 
@@ -130,6 +135,15 @@ FEATURES: dict[str, Feature] = {
         "rows differ",
         per_call(_uneven_rows),
         flag("rows of different positions", "rows of the same positions"),
+    ),
+    "numbers alike": Feature(
+        "numbers alike",
+        per_token(_alike),
+        flag(
+            "tokens whose position numbers are equal",
+            "tokens whose position numbers are not all equal",
+        ),
+        "token",
     ),
     "runs": Feature(
         "runs",

@@ -188,7 +188,8 @@ def _told(members: list[Member], claimed: list[Member]) -> tuple[str, str] | Non
         return "pairs in another order", f"what comes back is in the order {_list(moved)}"
     if sent := _sent(members, claimed):
         return "pairs in another order", f"what is rotated is x in the order {_list(sent)}"
-    if partners := _partners(members):
+    partners = _partners(members)
+    if partners.items() - _partners(claimed).items():
         words = ", ".join(f"{j} with {k}" for j, k in list(partners.items())[:4])
         return "other pairs", f"components rotate in other pairs: {words}, ..."
     wrong = [j for j, row in enumerate(members) if set(row) != set(claimed[j])]

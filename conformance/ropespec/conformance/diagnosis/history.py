@@ -127,6 +127,8 @@ def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
                 calls += [given, given]
             if n % 5 == 3 and shape[1] >= _TELLING:
                 calls += [*_much_like(given, rng, maker.profile), *_asked_otherwise(given, maker)]
+            if n % 8 == 1:
+                calls += _going_on(given, maker)
             if n in (20, 34) and not compiled:
                 calls.append(maker.given((1, 3, 1), "far", seed + n, dim=dim, dtype=dtype))
             if n == 30 and not compiled:
@@ -147,6 +149,14 @@ def _much_like(given: Given, rng: np.random.Generator, claimed: Profile) -> list
         if near and not (claimed.shared_positions and (p != p[:1]).any()):
             others.append(replace(given, positions=p))
     return [*others, given]
+
+
+def _going_on(given: Given, maker: Maker) -> list[Given]:
+    """Return three calls of a token, each one further than the last, as in generation."""
+    start = np.full((len(given.positions), 1), given.positions.max(initial=-1) + 1)
+    if start.max(initial=0) + 2 > maker.profile.max_position:
+        return []
+    return [replace(given, x=given.x[:, :1], positions=start + step) for step in range(3)]
 
 
 def _asked_otherwise(given: Given, maker: Maker) -> list[Given]:

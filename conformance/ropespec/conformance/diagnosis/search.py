@@ -11,6 +11,7 @@ from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.candidates import BASES
 from ropespec.conformance.diagnosis.firsts import firsts as read_off
 from ropespec.conformance.diagnosis.fit_frequencies import fitted_frequencies
+from ropespec.conformance.diagnosis.fit_heads import fitted_heads
 from ropespec.conformance.diagnosis.fit_members import fitted_members
 from ropespec.conformance.diagnosis.fit_numbers import fitted_numbers
 from ropespec.conformance.diagnosis.fit_places import fitted_places, fitted_sums
@@ -140,6 +141,7 @@ class Search:
         yield from fitted_sines(order, self.right)
         yield from SEGMENTS
         yield from fitted_quarters(order, self.right)
+        yield from fitted_heads(order)
         for dtype in dict.fromkeys(seen.given.dtype for seen in order):
             yield from roundings(dtype)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ropespec.conformance.diagnosis.ask import Answer, Asker, Lost
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.others import answered
+from ropespec.conformance.diagnosis.where import EVERYWHERE
 from ropespec.conformance.diagnosis.wording import examined, in_words
 from ropespec.conformance.mistakes.chain import RIGHT, claimed_pairs
 from ropespec.conformance.mistakes.given import Array, Given
@@ -36,6 +37,25 @@ def _projected(given: Given, positions: Array) -> _Call:
     return _Call((given.x.reshape(b, s, h * d), positions, weight), lambda y: y)
 
 
+def _with_tables(given: Given, positions: Array) -> _Call:
+    wide = np.float64 if given.dtype == "float64" else np.float32
+    cos, sin = (part.astype(wide) for part in _tables(given, positions))
+    return _Call((given.x, cos, sin), lambda y: y)
+
+
+def _with_complex(given: Given, positions: Array) -> _Call | None:
+    """Give the printed function what all rows have, and take its query."""
+    if positions.ndim == 2 and (positions != positions[:1]).any():
+        return None
+    cos, sin = _tables(given, positions.reshape(-1, given.x.shape[1])[0])
+    return _Call((given.x, given.x, (cos + 1j * sin).astype(np.complex64)), lambda q, _: q)
+
+
+def _tables(given: Given, positions: Array) -> tuple[Array, Array]:
+    angle = positions[..., None] * given.base ** (-np.arange(0, given.turning, 2) / given.turning)
+    return np.cos(angle), np.sin(angle)
+
+
 def _by_tables(given: Given, positions: Array) -> _Call:
     return _Call((positions, given.turning), lambda c, s: _turned(given, c, s))
 
@@ -60,14 +80,17 @@ def _turned(given: Given, cos: Array, sin: Array) -> Array:
 
 def _by_matrices(given: Given, positions: Array) -> _Call:
     def read(matrices: Array) -> Array:
-        y, turned = given.x.astype(np.float64), given.x[..., : given.turning]
-        y[..., : given.turning] = np.einsum("...sde,bshe->bshd", matrices, turned)
-        return y
+        turned = given.x[..., : given.turning].astype(np.float64)
+        of_tokens = np.broadcast_to(matrices, (*given.shape[:2], *matrices.shape[-2:]))
+        y = np.einsum("bsde,bshe->bshd", of_tokens, turned)
+        return np.concatenate([y, given.x[..., given.turning :]], axis=-1)
 
     return _Call((positions, given.turning), read)
 
 
-_CALLS: dict[str, Callable[[Given, Array], _Call]] = {
+_CALLS: dict[str, Callable[[Given, Array], _Call | None]] = {
+    "apply_rotary_cos_sin": _with_tables,
+    "apply_rotary_emb": _with_complex,
     "project_query": _projected,
     "project_key": _projected,
     "rotation_matrix": _by_matrices,
@@ -98,7 +121,8 @@ def within(session: Session, function: str) -> Iterator[Diagnosis]:
     maker = Maker(claimed, session.offers[function].keywords)
     outcome, right = examined(asker, maker, RIGHT, ())
     for one in in_words(asker, outcome, right):
-        yield replace(one, where=f"{function}: {one.where}")
+        where = function if one.where == str(EVERYWHERE) else f"{function}: {one.where}"
+        yield replace(one, where=where)
 
 
 @dataclass(slots=True)
@@ -107,7 +131,7 @@ class _Within(Asker):
 
     def ask(self, given: Given) -> Answer | None:
         """Call the function; None for what it is not asked."""
-        if given.axes or given.strided or given.strided_positions or _wide(given):
+        if given.axes or given.strided or given.strided_positions or not _fits(given):
             return None
         self.calls += 1
         if self.anew:
@@ -115,6 +139,8 @@ class _Within(Asker):
         given = replace(given, past=tuple(self.past))
         shared = self.session.profile.shared_positions
         call = _CALLS[self.function](given, given.positions[0] if shared else given.positions)
+        if call is None:
+            return None
         keywords = {
             "interleaved": given.interleaved,
             "base": given.base,
@@ -133,9 +159,9 @@ class _Within(Asker):
         return Answer(given, y if fits else None, "" if fits else "shape")
 
 
-def _wide(given: Given) -> bool:
+def _fits(given: Given) -> bool:
     _, _, heads, dim = given.shape
-    return heads * dim > _WIDEST
+    return given.x.size > 0 and heads * dim <= _WIDEST
 
 
 def _of_whole_heads(session: Session, function: str) -> Profile | None:
@@ -144,5 +170,5 @@ def _of_whole_heads(session: Session, function: str) -> Profile | None:
     if profile.scheme is not None or profile.numbers or profile.trailing or profile.pairs_apart:
         return None
     layouts = profile.layouts if "interleaved" in taken else profile.layouts[:1]
-    of_neighbours = function == "apply_rotary_complex"
+    of_neighbours = function in ("apply_rotary_complex", "apply_rotary_emb")
     return replace(profile, layouts=(True,) if of_neighbours else layouts)

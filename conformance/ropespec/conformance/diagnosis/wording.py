@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.drift import drifting
@@ -64,6 +66,9 @@ def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis
     if outcome.confirmed:
         yield of_confirmed(outcome.confirmed)
         return
+    if not outcome.repeats and (again := _multiplied_again(asker, outcome)) is not None:
+        yield again
+        return
     if not outcome.repeats:
         yield fact(
             "not repeatable",
@@ -82,6 +87,27 @@ def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis
         yield changed_by_others(asker, outcome) or unexplained(outcome)
         return
     yield from list(drifting(outcome)) or [unexplained(outcome)]
+
+
+def _multiplied_again(asker: Asker, outcome: Outcome) -> Diagnosis | None:
+    """Return that a call comes out larger by one factor each time, if it does."""
+    for one in sorted(outcome.seen, key=lambda one: -one.y.size)[-_CASES:]:
+        asker.fresh()
+        answers = [asker.ask(one.given.alone()) for _ in range(4)]
+        made = [answer.y for answer in answers if answer is not None and answer.y is not None]
+        if len(made) < len(answers):
+            continue
+        sizes = [float(np.linalg.norm(y)) for y in made]
+        factor = sizes[1] / sizes[0] if sizes[0] else 1.0
+        grown = [made[0] * factor**n for n in range(len(made))]
+        if abs(factor - 1) > _NEAR and np.allclose(made, grown, rtol=_NEAR, atol=_NEAR * sizes[0]):
+            said = f"Made again, a call comes out {factor:.6g} times as large, and so each time."
+            evidence = f"seen in {len(made)} calls of a fresh instance"
+            return fact("multiplied again", said, "calls that are made again", evidence)
+    return None
+
+
+_NEAR = 1e-3
 
 
 def _by_gaps(asker: Asker, outcome: Outcome) -> Diagnosis | None:

@@ -27,6 +27,9 @@ table as long as one number
     are clamped; take the largest of all.
 negative positions from the end of a table
     A position below zero is looked up from the end of a table; keep its sign, or refuse it.
+table of an earlier trace
+    A call of a shape that was compiled before looks positions up in the table of that time; hand
+    the table to what is compiled.
 table a row short
     A table of n rows ends at position n - 1, and position n is looked up in it; make it n + 1 rows
     long.
@@ -102,6 +105,25 @@ def _to_one_number(axis: int) -> Choice:
 
     what = f"all numbers are at most the largest of number {axis}, of all tokens of the call"
     return Choice("table as long as one number", "place", what, {"place": place}, 1.5)
+
+
+def _of_a_trace(how: str, grown: Grown, *, by_width: bool) -> Choice:
+    """Return the place in the table that was there when a call of this shape and dtype came."""
+
+    def place(given: Given) -> Array:
+        rows, then = 0, dict[object, int]()
+        for one in _asked_for(given, by_width=by_width):
+            need = int(np.abs(one.positions).max(initial=0)) + 1
+            rows = int(grown(need, rows)) if need > rows else rows
+            then.setdefault((one.x.shape, one.dtype), rows)
+        return np.minimum(own_position(given), then[given.x.shape, given.dtype] - 1)
+
+    of = ", one for each head_dim" if by_width else ""
+    what = (
+        f"the position is at most that of the last row which a table {how}{of}, had when the first "
+        "call of this shape was made"
+    )
+    return Choice("table of an earlier trace", "memory", what, {"place": place}, 1.8)
 
 
 def _from_the_end(how: str, grown: Grown, *, by_width: bool) -> Choice:
@@ -197,6 +219,14 @@ KEPT_TABLES: tuple[Choice, ...] = (
         _to_the_last_token(first, kept)
         for first in (1, *(2**k for k in range(6, 14)))
         for kept in ("by width", "")
+    ),
+    *(
+        _of_a_trace(how, grown, by_width=by_width)
+        for how, grown in (
+            ("as long as it must be", lambda need, _: need),
+            *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(6, 15)),
+        )
+        for by_width in (True, False)
     ),
     *(
         _from_the_end(how, grown, by_width=by_width)

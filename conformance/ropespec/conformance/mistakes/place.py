@@ -8,6 +8,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import Source, own, restarted, run_lengths, spread
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.rows import (
+    found_in_a_row,
     rows_by_both_ends,
     rows_by_their_ends,
     rows_by_their_firsts,
@@ -183,6 +184,18 @@ WHOLE: tuple[Choice, ...] = (
         "that at its place, all rows together in increasing order, if none occurs twice",
         sorted_if_all_differ,
         2.0,
+    ),
+    *(
+        _whole(
+            "rotated by the position of another",
+            f"the next that {said} has",
+            found_in_a_row(row),
+        )
+        for said, row in (
+            ("row 0", lambda p: 0),  # noqa: ARG005  # whatever stands there
+            ("the last row", lambda p: -1),  # noqa: ARG005  # as above
+            ("the row with the largest position", lambda p: int(p.max(axis=1).argmax())),
+        )
     ),
     _whole(
         "heads rotated differently",

@@ -1,11 +1,14 @@
 """Positions that are looked up by what a row, or a number of a token, is taken to say."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import Source, spread
 
 __all__ = [
+    "found_in_a_row",
     "rows_by_both_ends",
     "rows_by_their_ends",
     "rows_by_their_firsts",
@@ -58,6 +61,19 @@ def rows_by_their_firsts(g: Given) -> Array:
     p = g.positions
     same = p.size > 0 and bool((p[:, 0] == p[0, 0]).all())
     return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
+
+
+def found_in_a_row(row: Callable[[Array], int]) -> Source:
+    """Look each position up among those of one row; what is not there is the next larger one."""
+
+    def source(g: Given) -> Array:
+        p = g.positions
+        if not p.size:
+            return spread(p, g)
+        there = np.unique(p[row(p)])
+        return spread(there[np.minimum(np.searchsorted(there, p), len(there) - 1)], g)
+
+    return source
 
 
 def token_in(bits: int) -> Source:

@@ -56,6 +56,35 @@ def _looked_up(count: int, how: str) -> Choice:
     return Choice("angles in steps", "angle", what, change, 2.0)
 
 
+def _cubic(count: int) -> Choice:
+    """Return a table with slopes whose last segment has its beginning for an end."""
+    step = 2 * np.pi / count
+    last = 2 * np.pi - step
+    c, s = np.cos(last), np.sin(last)
+
+    def table(moved: float) -> Table:
+        def of(g: Given, angle: Array) -> tuple[Array, Array]:
+            cos, sin = cos_sin(g, angle)
+            within = (np.mod(angle * (1 + moved), 2 * np.pi) - last) / step
+            by = step * (2 * within**3 - 3 * within**2 + within)
+            here = within >= 0
+            return np.where(here, c - by * s, cos), np.where(here, s + by * c, sin)
+
+        return of
+
+    what = (
+        f"the last of {count} segments of a turn, between which cubics go, has its beginning for"
+        " an end"
+    )
+    return _ended(what, table)
+
+
+def _ended(what: str, table: Callable[[float], Table]) -> Choice:
+    nudged = tuple(replace(RIGHT, table=table(moved)) for moved in (-(2.0**-22), 2.0**-22))
+    change = {"table": table(0.0), "nudged": nudged}
+    return Choice("last segment of a table of sines", "table", what, change, 2.0)
+
+
 def _unwrapped(count: int, cosine: str) -> Choice:
     """Return tables of so many sines in a turn that are constant in the last segment."""
     last = 2 * np.pi * (count - 1) / count
@@ -72,10 +101,8 @@ def _unwrapped(count: int, cosine: str) -> Choice:
 
         return of
 
-    nudged = tuple(replace(RIGHT, table=table(moved)) for moved in (-(2.0**-22), 2.0**-22))
     what = f"the last of {count} segments of a turn has the sine of its beginning, {cosine}"
-    change = {"table": table(0.0), "nudged": nudged}
-    return Choice("last segment of a table of sines", "table", what, change, 2.0)
+    return _ended(what, table)
 
 
 _SHIFTED = "and the cosine is that of a quarter of a turn on"
@@ -107,9 +134,10 @@ ANGLES: tuple[Choice, ...] = tuple(
 )
 """Tables of so many sines in a turn."""
 
-SEGMENTS: tuple[Choice, ...] = tuple(
-    _unwrapped(count, cosine)
-    for count in (*(2**k for k in range(8, 21)), 360, 720, 1000, 3600, 10000, 36000, 100000)
-    for cosine in (_SHIFTED, _BESIDE)
+_IN_A_TURN = (*(2**k for k in range(8, 21)), 360, 720, 1000, 3600, 10000, 36000, 100000)
+
+SEGMENTS: tuple[Choice, ...] = (
+    *(_unwrapped(count, cosine) for count in _IN_A_TURN for cosine in (_SHIFTED, _BESIDE)),
+    *map(_cubic, _IN_A_TURN),
 )
 """Tables of so many sines in a turn that are interpolated, but for the last segment."""

@@ -145,7 +145,7 @@ def _root(
     def make(angle: Array) -> Array:
         known = of(angle).astype(np.float32)
         root = np.sqrt(np.maximum(np.float32(1) - known * known, np.float32(0)))
-        return np.where(other(angle) < 0, -root, root).astype(np.float64)
+        return np.asarray(np.where(other(angle) < 0, -root, root), dtype=np.float64)
 
     return make
 

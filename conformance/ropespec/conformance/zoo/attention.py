@@ -36,6 +36,7 @@ __all__ = [
     "positions_dropped",
     "queries_one_further",
     "refuses_no_keys",
+    "running_softmax",
     "softmax_of_masked_maximum",
     "softmax_over_queries",
     "softmax_without_its_sum",
@@ -214,6 +215,25 @@ def softmax_of_masked_maximum(q: Array, k: Array, v: Array, **given: object) -> 
     powers = np.exp(s - np.max(s, axis=-1, keepdims=True, initial=-1e300)) * allowed(given, s.shape)
     total = powers.sum(axis=-1, keepdims=True)
     return mixed(q, powers / np.where(total > 0, total, 1.0), v)
+
+
+@wrong(
+    "sum of a running softmax",
+    "The sum of a softmax over blocks of keys is not rescaled when the largest score rises.",
+    "ATT-1.rows",
+    "ATT-1.value",
+    **ATT,
+)
+def running_softmax(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
+    """Rescale what is summed of the values alone."""
+    s = scores(q, k, **given)
+    s = np.where(allowed(given, s.shape), s, -np.inf)
+    total, top = np.zeros((*s.shape[:-1], 1)), np.full((*s.shape[:-1], 1), -1e300)
+    for start in range(0, s.shape[-1], 8):
+        block = s[..., start : start + 8]
+        top = np.maximum(top, block.max(axis=-1, keepdims=True))
+        total = total + np.exp(block - top).sum(axis=-1, keepdims=True)
+    return mixed(q, np.exp(s - top) / np.where(total > 0, total, 1.0), v)
 
 
 @wrong(
