@@ -139,6 +139,12 @@ def runs_if_all_ends_fit(x, positions):
     return rope(x, positions)
 
 
+def runs_by_range(x, positions):
+    least = positions.min(axis=1, keepdims=True)
+    fits = np.ptp(positions, axis=1, keepdims=True) == positions.shape[1] - 1
+    return rope(x, np.where(fits, least + np.arange(positions.shape[1]), positions))
+
+
 def far_rows_brought_near(x, positions):
     start = positions[:, :1]
     return rope(x, positions - np.where(start >= 65536, start, 0))
@@ -399,6 +405,11 @@ def test_tokens_of_equal_numbers_are_told_apart(diagnosed):
             far_rows_brought_near,
             "its own less the first position of its row",
             "rows that begin at positions from 65536 on",
+        ),
+        (
+            runs_by_range,
+            "counted from the smallest of a row if the largest is as far as in a run",
+            "every call",
         ),
         (
             runs_if_all_ends_fit,

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from ropespec.conformance.profile import AXES, Profile, ProfileError
 from ropespec.spec.arguments import FLOAT_DTYPES
 from ropespec.spec.axes import Axes, Axial, Mixed, Sections, Woven
@@ -19,6 +21,8 @@ __all__ = ["drawn", "right", "written"]
 
 _Claims = dict[str, Any]
 _Rotation = Callable[..., Any]
+_Array = NDArray[Any]
+"""An array of any framework: those that are sliced here look like NumPy's."""
 
 _ORIGINAL = {"original_max_position_embeddings": 4096}
 _SCHEMES: dict[str, _Claims] = {
@@ -156,7 +160,7 @@ def right(claims: Mapping[str, Any]) -> _Rotation:
     rotate = _whole(profile)
     width = profile.rotary_dim
 
-    def of_both(x: Any, positions: Any, *, interleaved: bool) -> Any:  # noqa: ANN401  # arrays of a framework
+    def of_both(x: _Array, positions: _Array, *, interleaved: bool) -> _Array:
         x = arrays.swapaxes(x, *_AXES[profile.axes])
         kept = x.shape[-1] - (width or x.shape[-1])
         first = kept if profile.trailing else 0
@@ -165,9 +169,10 @@ def right(claims: Mapping[str, Any]) -> _Rotation:
         if profile.pairs_apart:
             turned = arrays.concatenate([turned[..., 0::2], turned[..., 1::2]], -1)
         whole = arrays.concatenate([x[..., :first], turned, x[..., last:]], -1)
-        return arrays.swapaxes(whole, *_AXES[profile.axes])
+        back: _Array = arrays.swapaxes(whole, *_AXES[profile.axes])
+        return back
 
-    def of_one(x: Any, positions: Any) -> Any:  # noqa: ANN401  # arrays of a framework
+    def of_one(x: _Array, positions: _Array) -> _Array:
         return of_both(x, positions, interleaved=profile.layouts[0])
 
     return of_both if len(profile.layouts) > 1 else of_one
@@ -184,8 +189,9 @@ def _whole(profile: Profile) -> _Rotation:
         name = "apply_rotary" if profile.scaling is None else "apply_rotary_scaled"
     function = getattr(importlib.import_module(f"ropespec.backends.{profile.array}"), name)
 
-    def rotate(x: Any, positions: Any, *, interleaved: bool) -> Any:  # noqa: ANN401  # arrays of a framework
-        return function(x, positions, interleaved=interleaved, **more)
+    def rotate(x: _Array, positions: _Array, *, interleaved: bool) -> _Array:
+        y: _Array = function(x, positions, interleaved=interleaved, **more)
+        return y
 
     return rotate
 

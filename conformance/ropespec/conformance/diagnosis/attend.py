@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -70,7 +71,7 @@ def _stages(call: Attended, pairs: Pairs) -> Iterator[_Told]:
     yield from _summed(call, pairs[0])
     yield from _rotations(pairs)
     yield from _scaled(call, pairs[0])
-    yield from _values(call)
+    yield from _values(call, pairs[0])
 
 
 def _open(call: Attended) -> Array:
@@ -127,11 +128,12 @@ def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
     """Say what the weights sum to, if that is not 1 for each query."""
     sums = _sums(call)
     if sums == "none":
-        queries, keys = call.sides
-        scores = np.einsum("bshd,bthd->bhst", queries[pair[0]], keys[pair[1]]) / np.sqrt(DIM)
-        scores = np.where(_open(call), scores, -np.inf)
+        scores = _masked(call, pair)
         for block in _BLOCKS:
-            if np.allclose(call.weights.sum(-1), _unscaled_sums(scores, block), rtol=_NEAR):
+            rise = _rise(scores, block)
+            total = np.exp(scores - scores.max(axis=-1, keepdims=True) + rise).sum(axis=-1)
+            right = np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1)
+            if np.allclose(call.weights.sum(-1), right / total, rtol=_NEAR):
                 said = f"where a block of {block} keys raises the largest score, the sum stays"
                 yield _Told("softmax", "sum of a running softmax", said)
                 return
@@ -141,16 +143,21 @@ def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
 _BLOCKS = (1, 2, 4, 8, 16, 32, 64)
 
 
-def _unscaled_sums(scores: Array, block: int) -> Array:
-    """Sum weights that are divided by a sum of blocks, each less the largest score until then."""
+def _masked(call: Attended, pair: tuple[Choice, Choice]) -> Array:
+    """Return the scores that a pair of choices makes, minus infinity where a key is masked."""
+    queries, keys = call.sides
+    scores = np.einsum("bshd,bthd->bhst", queries[pair[0]], keys[pair[1]]) / np.sqrt(DIM)
+    return np.where(_open(call), scores, -np.inf)
+
+
+def _rise(scores: Array, block: int) -> Array:
+    """Return by how much the largest score is larger than that until the block of each key."""
     width = scores.shape[-1]
     padded = np.full((*scores.shape[:-1], -(-width // block) * block), -np.inf)
     padded[..., :width] = scores
-    blocks = padded.reshape(*scores.shape[:-1], -1, block)
-    top = np.maximum.accumulate(blocks.max(axis=-1), axis=-1)
-    top = np.where(np.isfinite(top), top, 0.0)
-    total = np.exp(blocks - top[..., None]).sum(axis=(-1, -2))
-    return np.asarray(np.exp(scores - top[..., -1:]).sum(axis=-1) / np.maximum(total, 1e-300))
+    tops = padded.reshape(*scores.shape[:-1], -1, block).max(axis=-1)
+    until = np.repeat(np.maximum.accumulate(tops, axis=-1), block, axis=-1)[..., :width]
+    return np.where(np.isfinite(until), scores.max(axis=-1, keepdims=True) - until, 0.0)
 
 
 def _centred(scores: Array, open_: Array, sums: str) -> Array:
@@ -256,7 +263,7 @@ def _scales(call: Attended) -> Iterator[tuple[str, float]]:
     yield from (("score scaled", float(one)) for one in (0.25, 0.5, np.sqrt(0.5), np.sqrt(2), 2.0))
 
 
-def _values(call: Attended) -> Iterator[_Told]:
+def _values(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
     """Find what is summed with the weights that came."""
     v = call.v.astype(np.float64)
     given = Given(call.v, call.k.positions, call.k.convention).rotating(None)
@@ -274,6 +281,14 @@ def _values(call: Attended) -> Iterator[_Told]:
         ),
         ("A6", "the values are rotated"): lambda: out(next(y for _, y in made(given))),
     }
+
+    def not_rescaled(block: int) -> Array:
+        weights = call.weights * np.exp(_rise(_masked(call, pair), block))
+        return np.asarray(np.einsum("bhst,bthd->bshd", weights, v))
+
+    for block in _BLOCKS:
+        said = f"where a block of {block} keys raises the largest score, sums of values stay"
+        forms["sum of a running softmax", said] = partial(not_rescaled, block)
     for (key, said), form in forms.items():
         if close(call.output, form()):
             yield _Told("values", key, said)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ropespec.conformance.diagnosis.edges import edges, no_runs
+from ropespec.conformance.diagnosis.edges import edges, farthest, no_runs
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.profile import Profile
@@ -228,8 +228,7 @@ class Maker:
             yield from self._compiled()
             return
         yield from edges(self)
-        seed = 0
-        names = list(PATTERNS)
+        seed, names = 0, list(PATTERNS)
         for k, shape in enumerate(SMALL):
             for j in range(5):
                 seed += 1
@@ -237,6 +236,7 @@ class Maker:
                 yield self.given(shape, pattern, seed)
         yield from no_runs(self, seed)
         yield from self._widths(seed)
+        yield from farthest(self)
         yield from self._kinds(seed)
         yield from self.flags(seed)
         for k, shape in enumerate(LONG):

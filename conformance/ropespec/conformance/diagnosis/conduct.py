@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -199,8 +200,9 @@ def _empty(asker: Asker, maker: Maker) -> Iterator[Diagnosis]:
 def _not_finite(asker: Asker, maker: Maker, right: Chain) -> Iterator[Diagnosis]:
     """Put NaN or infinity into one component, that turns or does not, and look at the others."""
     told: dict[str, Diagnosis] = {}
-    for k, (value, kind) in enumerate(((np.nan, "NaN"), (np.inf, "infinity"))):
-        given = maker.given((2, 4, 2), "from", 31 + k, dim=max(maker.dims))
+    values = product(enumerate(((np.nan, "NaN"), (np.inf, "infinity"))), maker.profile.dtypes)
+    for (k, (value, kind)), dtype in values:
+        given = maker.given((2, 4, 2), "from", 31 + k, dim=max(maker.dims), dtype=dtype)
         still = sorted({*range(given.x.shape[-1])} - {*np.ravel(claimed_pairs(given)[:2])})
         for at, key in ((int(claimed_pairs(given).first[0]), "NaN spreads"), *_last(still)):
             x = given.x.copy()

@@ -85,7 +85,7 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
     told += manners
     lost = any(one.fault in ("crash", "timeout", "raises") for one in outcome.answers)
     if not lost:
-        told += special(asker, maker, right, sound=not outcome.wrong)
+        told += special(asker, maker, right, sound=_is_sound(outcome))
     slope = any(
         one.id.startswith("ROT-20") and not one.status.conforms and not one.general
         for one in results
@@ -104,6 +104,11 @@ def _on_itself(outcome: Outcome, manners: Sequence[Diagnosis]) -> bool:
 def _littered(outcome: Outcome) -> bool:
     """Whether most of what is wrong holds memory that was never written to, whatever that held."""
     return 2 * sum(one.answer.littered for one in outcome.wrong) > len(outcome.wrong)
+
+
+def _is_sound(outcome: Outcome) -> bool:
+    """Whether all is right but for what overflows."""
+    return not any((one.wrong & np.isfinite(one.made.y)).any() for one in outcome.wrong)
 
 
 def _has_gradient(session: Session) -> bool:

@@ -11,7 +11,7 @@ from ropespec.conformance.mistakes.given import Given
 if TYPE_CHECKING:
     from ropespec.conformance.diagnosis.battery import Maker
 
-__all__ = ["edge", "edges", "no_runs", "powers"]
+__all__ = ["edge", "edges", "farthest", "no_runs", "powers"]
 
 
 def edge(maker: "Maker", power: int, dim: int, dtype: str) -> Given:
@@ -29,6 +29,14 @@ def powers(maker: "Maker") -> range:
 def edges(maker: "Maker") -> Iterator[Given]:
     """Make calls that fill a table to its last row and beyond, the shortest first."""
     return (edge(maker, one, maker.dims[0], maker.profile.dtypes[0]) for one in powers(maker))
+
+
+def farthest(maker: "Maker") -> Iterator[Given]:
+    """Make calls of the widest heads at the farthest positions, where small errors are largest."""
+    most = maker.profile.max_position
+    far = np.linspace(most // 2, most, 8).astype(np.int64)[None]
+    for dim in sorted(maker.dims)[-3:]:
+        yield maker.given((1, 8, 1), far, 700 + dim, dim=dim)
 
 
 def no_runs(maker: "Maker", seed: int) -> Iterator[Given]:

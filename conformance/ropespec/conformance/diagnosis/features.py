@@ -1,7 +1,5 @@
 """What a condition may be about: sizes, dtype, views, token, position, pair."""
 
-from functools import partial
-
 import numpy as np
 
 from ropespec.conformance.diagnosis.feature import (
@@ -14,13 +12,12 @@ from ropespec.conformance.diagnosis.feature import (
     from_the_end,
     of_dtypes,
     of_positions,
-    of_q_or_k,
     pair_of,
     per_call,
     per_token,
 )
+from ropespec.conformance.diagnosis.heads import HEADS
 from ropespec.conformance.diagnosis.rests import RESTS
-from ropespec.conformance.grouped import queries
 from ropespec.conformance.mistakes.given import Array, Given
 
 __all__ = ["FEATURES"]
@@ -65,12 +62,6 @@ _FAR = 1024
 
 def _rising(g: Given) -> Array:
     return np.asarray((np.diff(g.positions, axis=1) > 0).all(axis=1, keepdims=True))
-
-
-def _beyond_k(g: Given, times: int) -> Array:
-    """Whether a head of q and k together is behind so many times the heads of k."""
-    heads = g.x.shape[2]
-    return np.asarray(g.index(2) >= times * (heads - queries(heads)), np.float64)
 
 
 def _alike(g: Given) -> Array:
@@ -165,36 +156,7 @@ FEATURES: dict[str, Feature] = {
         flag("rows whose positions rise", "rows whose positions do not rise throughout"),
         "token",
     ),
-    "second half of heads": Feature(
-        "second half of heads",
-        lambda g: (g.index(2) >= (g.x.shape[2] + 1) // 2).astype(np.float64),
-        flag("the second half of the heads", "the first half of the heads"),
-        "token",
-    ),
-    "heads of k": Feature(
-        "heads of k",
-        lambda g: (g.index(2) >= queries(g.x.shape[2])).astype(np.float64),
-        flag("the heads of k", "the heads of q"),
-        "token",
-    ),
-    **{
-        f"head from {words} on": Feature(
-            f"head from {words} on",
-            partial(_beyond_k, times=times),
-            flag(f"heads from {words} on", f"the first heads, {words}"),
-            "token",
-        )
-        for times, words in ((1, "as many as k has"), (2, "twice as many as k has"))
-    },
-    "head of q or k": Feature(
-        "head of q or k", lambda g: of_q_or_k(g)[0], counted("head", " of q and of k"), "token"
-    ),
-    "last head of q or k": Feature(
-        "last head of q or k",
-        lambda g: of_q_or_k(g)[1] - 1 - of_q_or_k(g)[0],
-        from_the_end("head", " of q and of k"),
-        "token",
-    ),
+    **HEADS,
     "second half of tokens": Feature(
         "second half of tokens",
         lambda g: (g.index(1) >= (g.x.shape[1] + 1) // 2).astype(np.float64),

@@ -144,6 +144,27 @@ def _score(interleaved: bool, base: float, draw: int) -> Asked:  # a table of fu
     )
 
 
+def _decay(base: float, draw: int) -> Asked:
+    """Return the forms of the mean of partial sums, of offsets in two axes."""
+    offsets = np.array([[0, 3, 7], [-2, 40 + draw, 200]])
+    terms = np.exp(1j * offsets[..., None] * reference.inv_freq(16, base))
+    sums = np.cumsum(terms, axis=-1)
+    return Asked(
+        (offsets, 16),
+        {"base": base},
+        {
+            "right": lambda: np.abs(sums).mean(-1),
+            "real parts": lambda: np.abs(sums.real).mean(-1),
+            "imaginary parts": lambda: np.abs(sums.imag).mean(-1),
+            "absolute value of the mean": lambda: np.abs(sums.mean(-1)),
+            "last sum alone": lambda: np.abs(sums[..., -1]),
+            "squares": lambda: np.sqrt((np.abs(sums) ** 2).mean(-1)),
+            "sums along another axis": lambda: np.abs(np.cumsum(terms, axis=1)).mean(-1),
+            "base": lambda: reference.decay_bound(offsets, 16, _other_base(base)),
+        },
+    )
+
+
 def _to_complex(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
     x = drawn(3, 16, draw=draw)
     return Asked(
@@ -180,6 +201,7 @@ ASKED: dict[str, Callable[[bool, float, int], Asked]] = {
     "to_complex": _to_complex,
     "from_complex": _from_complex,
     "relative_score": _score,
+    "decay_bound": lambda _, base, draw: _decay(base, draw),
     **PRINTED,
 }
 """What to ask of each function, for a layout, a base and a draw of numbers."""

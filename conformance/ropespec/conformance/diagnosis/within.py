@@ -60,6 +60,11 @@ def _by_tables(given: Given, positions: Array) -> _Call:
     return _Call((positions, given.turning), lambda c, s: _turned(given, c, s))
 
 
+def _by_angles(given: Given, positions: Array) -> _Call:
+    theta = given.base ** (-np.arange(0, given.turning, 2) / given.turning)
+    return _Call((positions, theta), lambda angle: _turned(given, np.cos(angle), np.sin(angle)))
+
+
 def _by_frequencies(given: Given, positions: Array) -> _Call:
     def read(theta: Array) -> Array:
         angle = positions[..., None] * theta
@@ -95,6 +100,7 @@ _CALLS: dict[str, Callable[[Given, Array], _Call | None]] = {
     "project_key": _projected,
     "rotation_matrix": _by_matrices,
     "cos_sin": _by_tables,
+    "angles": _by_angles,
     "inv_freq": _by_frequencies,
 }
 """How each function is asked for a rotation."""

@@ -29,6 +29,18 @@ def examined(
 ) -> tuple[Outcome, Chain]:
     """Examine a rotation as exactly as it works; where nothing is found, once more less exactly."""
     right = measured(asker, maker, claimed)
+    outcome, right = _as_exactly(asker, maker, right, claimed, also)
+    if right.recurrent and also and not outcome.wrong:
+        strict = replace(right, recurrent=False)  # frequencies may be wrong by no more than that
+        again = examine(asker, maker, right=strict, also=also)
+        if again.confirmed and not again.confirmed[0].explanation.choice.free:
+            return again, strict
+    return outcome, right
+
+
+def _as_exactly(
+    asker: Asker, maker: Maker, right: Chain, claimed: Chain, also: Sequence[Given]
+) -> tuple[Outcome, Chain]:
     halves = frozenset(maker.profile.dtypes) & {"float16", "bfloat16"}
     if halves <= right.sharp:
         outcome = examine(asker, maker, right=right, also=also)

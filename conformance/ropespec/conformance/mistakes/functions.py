@@ -51,8 +51,8 @@ score scaled
 softmax over another axis
     Weights sum to 1 over queries or heads; take the softmax over the keys.
 sum of a running softmax
-    The sum of a running softmax is not rescaled when the largest score rises; multiply it by what
-    multiplies the output.
+    A running softmax rescales its sum or the sums of values alone when the largest score rises;
+    multiply both by the same.
 weights not normalised
     Weights do not sum to 1; divide by their sum.
 values normalised
@@ -67,6 +67,8 @@ query or key not rotated
 wrong permutation
     Components come out in another order; x[0::2] and x[1::2] are the halves, and the inverse weaves
     them.
+bound of other sums
+    The bound is not the mean of |S_j| over all partial sums S_j of e^(i m theta); see DEC-2.
 tables ignored
     The tables given are not used; rotate by them and by nothing else.
 tables brought to the unit circle

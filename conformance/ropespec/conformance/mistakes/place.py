@@ -14,6 +14,7 @@ from ropespec.conformance.mistakes.rows import (
     rows_by_their_firsts,
     run_by_its_ends,
     runs_by_all_ends,
+    runs_by_their_range,
     sorted_if_all_differ,
     token_by_a_shift,
     token_from_the_end,
@@ -170,6 +171,11 @@ WHOLE: tuple[Choice, ...] = (
         "counted from the first of a row if the last fits in all",
         runs_by_all_ends,
     ),
+    _whole(
+        "taken for a run",
+        "counted from the smallest of a row if the largest is as far as in a run",
+        runs_by_their_range,
+    ),
     _whole("taken for a run", "of the first row if the last has the same", rows_by_their_ends),
     _whole(
         "taken for a run", "of the first row if all rows begin with the same", rows_by_their_firsts
@@ -192,9 +198,9 @@ WHOLE: tuple[Choice, ...] = (
             found_in_a_row(row),
         )
         for said, row in (
-            ("row 0", lambda p: 0),  # noqa: ARG005  # whatever stands there
-            ("the last row", lambda p: -1),  # noqa: ARG005  # as above
-            ("the row with the largest position", lambda p: int(p.max(axis=1).argmax())),
+            ("row 0", 0),
+            ("the last row", -1),
+            ("the row with the largest position", None),
         )
     ),
     _whole(

@@ -1,7 +1,5 @@
 """Positions that are looked up by what a row, or a number of a token, is taken to say."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ropespec.conformance.mistakes.given import Array, Given
@@ -14,6 +12,7 @@ __all__ = [
     "rows_by_their_firsts",
     "run_by_its_ends",
     "runs_by_all_ends",
+    "runs_by_their_range",
     "sorted_if_all_differ",
     "token_by_a_shift",
     "token_from_the_end",
@@ -33,6 +32,16 @@ def runs_by_all_ends(g: Given) -> Array:
     p = g.positions
     counted = p[:, :1] + np.arange(p.shape[1])
     return spread(counted if np.array_equal(p[:, -1:], counted[:, -1:]) else p, g)
+
+
+def runs_by_their_range(g: Given) -> Array:
+    """Count from the smallest position of a row if the largest is as far as the last of a run."""
+    p = g.positions
+    if not p.size:
+        return spread(p, g)
+    least = p.min(axis=1, keepdims=True)
+    fits = p.max(axis=1, keepdims=True) - least == p.shape[1] - 1
+    return spread(np.where(fits, least + np.arange(p.shape[1]), p), g)
 
 
 def rows_by_their_ends(g: Given) -> Array:
@@ -63,14 +72,17 @@ def rows_by_their_firsts(g: Given) -> Array:
     return spread(np.broadcast_to(p[:1], p.shape) if same else p, g)
 
 
-def found_in_a_row(row: Callable[[Array], int]) -> Source:
-    """Look each position up among those of one row; what is not there is the next larger one."""
+def found_in_a_row(row: int | None) -> Source:
+    """Look each position up among those of one row; what is not there is the next larger one.
+
+    Without a number it is the row with the largest position.
+    """
 
     def source(g: Given) -> Array:
         p = g.positions
         if not p.size:
             return spread(p, g)
-        there = np.unique(p[row(p)])
+        there = np.unique(p[p.max(axis=1).argmax() if row is None else row])
         return spread(there[np.minimum(np.searchsorted(there, p), len(there) - 1)], g)
 
     return source

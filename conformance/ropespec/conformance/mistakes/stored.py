@@ -87,6 +87,11 @@ def _heads_as_one(g: Given) -> Given:
     return replace(g.rotating(None), x=g.x.reshape(*g.x.shape[:2], 1, -1))
 
 
+def _heads_last(g: Given) -> Given:
+    b, s, heads, dim = g.shape
+    return replace(g, x=g.x.reshape(b, s, dim, heads).swapaxes(2, 3))
+
+
 def _in_front(g: Given, y: Array) -> Array:
     return np.concatenate([y[..., g.turning :], y[..., : g.turning]], axis=-1)
 
@@ -242,6 +247,12 @@ STORES: tuple[Choice, ...] = (
         "results of bfloat16 are rounded to float16 first",
         {"store": _through_float16},
         2.0,
+    ),
+    Choice(
+        "heads mixed up",
+        "call",
+        "the components of all heads are split into (head_dim, heads)",
+        {"call": _heads_last},
     ),
     Choice(
         "X3",

@@ -9,6 +9,7 @@ from ropespec.conformance.mistakes.chain import ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.roots import ROOTS
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.steps import ANGLES
 
@@ -36,8 +37,6 @@ angle in turns
     Angles are taken for whole turns; cos and sin take radians.
 positions in whole steps
     Angles are rounded to whole radians; keep their fractions.
-root for a sine
-    Near multiples of half a turn 1 - cos^2 has no digits left; take the sine of the angle.
 sign of sines lost
     Sines lose their sign; look for an absolute value or a square root.
 table not reduced
@@ -137,41 +136,6 @@ def _in_steps(cosines: int, sines: int) -> dict[str, object]:
     return {"table": table}
 
 
-def _root(
-    of: Callable[[Array], Array], other: Callable[[Array], Array]
-) -> Callable[[Array], Array]:
-    """Return a function made as the root of 1 minus the square of another, in float32."""
-
-    def make(angle: Array) -> Array:
-        known = of(angle).astype(np.float32)
-        root = np.sqrt(np.maximum(np.float32(1) - known * known, np.float32(0)))
-        return np.asarray(np.where(other(angle) < 0, -root, root), dtype=np.float64)
-
-    return make
-
-
-def _as_float32(angle: Array) -> Array:
-    return angle.astype(np.float32).astype(np.float64)
-
-
-def _as_it_is(angle: Array) -> Array:
-    return angle
-
-
-_ROOTS = tuple(
-    Choice(
-        "root for a sine",
-        "table",
-        f"{said} are the root of 1 - {square}, with a sign{more}",
-        {"table": lambda g, a, c=cos, s=sin, f=short: (c(f(a)), s(f(a)))},
-        2.0,
-    )
-    for short, more in ((_as_it_is, ""), (_as_float32, ", of angles in float32"))
-    for said, square, cos, sin in (
-        ("sines", "cos^2", np.cos, _root(np.cos, np.sin)),
-        ("cosines", "sin^2", _root(np.sin, np.cos), np.sin),
-    )
-)
 _BASES_APART = tuple(
     Choice(
         "cos and sin of different angles",
@@ -249,7 +213,7 @@ TABLES: tuple[Choice, ...] = (
     ),
     *_BASES_APART,
     *_STEPS,
-    *_ROOTS,
+    *ROOTS,
     Choice(
         "D4",
         "table",

@@ -224,7 +224,7 @@ def softmax_of_masked_maximum(q: Array, k: Array, v: Array, **given: object) -> 
     "ATT-1.value",
     **ATT,
 )
-def running_softmax(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
+def running_softmax(q: Array, k: Array, v: Array, **given: object) -> Answer:
     """Rescale what is summed of the values alone."""
     s = scores(q, k, **given)
     s = np.where(allowed(given, s.shape), s, -np.inf)
@@ -250,7 +250,7 @@ def key_kept_in_place(q: Array, k: Array, v: Array, **given: object) -> Answer:
 
 
 @wrong("softmax over another axis", "The softmax runs over the queries.", "ATT-1.rows", **ATT)
-def softmax_over_queries(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
+def softmax_over_queries(q: Array, k: Array, v: Array, **given: object) -> Answer:
     """Sum over the wrong axis."""
     s = scores(q, k, **given)
     keep = allowed(given, s.shape)
@@ -260,7 +260,7 @@ def softmax_over_queries(q: Array, k: Array, v: Array, **given: Any) -> Answer: 
 @wrong(
     "weights not normalised", "The exponentials are not divided by their sum.", "ATT-1.rows", **ATT
 )
-def softmax_without_its_sum(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # noqa: ANN401  # keywords of the API
+def softmax_without_its_sum(q: Array, k: Array, v: Array, **given: object) -> Answer:
     """Leave the division out."""
     s = scores(q, k, **given)
     return mixed(q, np.exp(np.where(allowed(given, s.shape), s, -np.inf)), v)

@@ -30,6 +30,7 @@ _MODULES = (
     "frameworks",
     "frequency",
     "given",
+    "going_on",
     "gradients",
     "into",
     "layout",

@@ -10,6 +10,7 @@ __all__: list[str] = []
 FLOAT32 = {"float32": "float32-angles"}
 GRADIENT = ("ROT-20.gradient",)
 NEAR: dict[str, Any] = {"max_position": 4095}
+TAIL: dict[str, Any] = {"rotary_dim": 8, "head_dims": (16, 32)}
 HALVES = {"float32": "float32-angles", "bfloat16": "float32-angles", "float16": "float32-angles"}
 
 
@@ -57,8 +58,7 @@ _wrong(
     "The gradient of the components that do not rotate is 1.",
     *GRADIENT,
     "ROT-20.tail",
-    rotary_dim=8,
-    head_dims=(16, 32),
+    **TAIL,
 )
 _wrong("graph_in_the_cache", "G4", "The cached table keeps its graph.", *GRADIENT, **NEAR)
 _wrong(
@@ -296,6 +296,5 @@ _right(
     "The tail is converted to float32 and back.",
     {"bfloat16": "float32-angles"},
     module=_CLAIMED,
-    rotary_dim=8,
-    head_dims=(16, 32),
+    **TAIL,
 )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,9 +13,11 @@ __all__ = [
     "PeOfTwoForms",
     "RopeOfTwoForms",
     "cis_from_position_1",
+    "cis_of_bfloat16_positions",
     "cis_of_sin_and_cos",
     "cis_with_a_gain",
     "emb_by_the_conjugate",
+    "embedding_of_16_bits",
     "freqs_along_the_heads",
     "freqs_of_any_length",
     "pe_in_two_halves",
@@ -33,6 +36,23 @@ ROPE: dict[str, Any] = {"offers": "RoPE", "interleaved": True}
 def _pe(b: int, h: int, length: int, dim: int, start: int = 0) -> Array:
     cos, sin = table(np.arange(start, start + length), dim)
     return np.broadcast_to(np.stack([sin, cos], axis=-1).reshape(length, dim), (b, h, length, dim))
+
+
+@wrong("", "Positions are counted in bfloat16.", "PUB-3.long", **CIS)
+def cis_of_bfloat16_positions(dim: int, end: int, theta: float = 10000.0) -> Array:
+    """Count as the weights are."""
+    positions = np.arange(end).astype(ml_dtypes.bfloat16).astype(np.float64)
+    cos, sin = table(positions, dim, theta)
+    return np.asarray(cos + 1j * sin)
+
+
+@wrong("", "Positions are counted in 16 bits.", "PUB-1.long", **PE)
+def embedding_of_16_bits(batch_size: int, nums_head: int, max_len: int, output_dim: int) -> Array:
+    """Save memory."""
+    positions = np.arange(max_len).astype(np.int16)
+    cos, sin = table(positions, output_dim)
+    one = np.stack([sin, cos], axis=-1).reshape(max_len, output_dim)
+    return np.broadcast_to(one, (batch_size, nums_head, max_len, output_dim))
 
 
 def _rope(x: Array, positions: Array) -> Array:

@@ -7,19 +7,15 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import wrong
 from ropespec.conformance.zoo.parts import half, rope, table
-from ropespec.spec.scaling import Yarn
 
 __all__ = [
     "AdvancesOffset",
     "BaseGrows",
     "BatchOfTheFirstCall",
     "EveryFifthCall",
-    "GainOnceMore",
     "GrownForOneWidth",
     "LengthOfTheFirstCall",
     "RowsFromTheEnd",
-    "StateOfTheFirstToken",
-    "TableOfAnEarlierTrace",
     "TableOneRowShort",
     "TablesOfTheFirstDtype",
     "TurnedAgain",
@@ -265,72 +261,6 @@ class WidthOfTheFirstCall:
             self.theta = 10000.0 ** (-np.arange(0, d, 2) / d)
         angle = positions.astype(np.float64)[..., None] * self.theta[: d // 2]
         return half(x, np.cos(angle), np.sin(angle))
-
-
-@wrong(
-    "stale positions",
-    "A token that goes on where the call before ended is one further than the first token of that.",
-    "ROT-19.generation",
-)
-class StateOfTheFirstToken:
-    """Generation that keeps the angle of a prompt's first token, and adds one step to it."""
-
-    def __init__(self) -> None:
-        self.kept: dict[int, tuple[Array, Array]] = {}
-
-    def apply_rotary(self, x: Array, positions: Array) -> Array:
-        """Go on from what is kept for this head_dim, if the position says so."""
-        ends, first = self.kept.get(x.shape[-1], (np.zeros((0, 1)), positions))
-        place = first + 1 if np.array_equal(positions, ends) else positions
-        self.kept[x.shape[-1]] = positions[:, -1:] + 1, place[:, :1]
-        return rope(x, place)
-
-
-@wrong(
-    "table of an earlier trace",
-    "What was traced for a shape holds the table of that time, and clamps to it.",
-    "ROT-19.grown",
-    "ROT-19.tokens",
-)
-class TableOfAnEarlierTrace:
-    """A table that grows, and a program for each shape that has it as a constant."""
-
-    def __init__(self) -> None:
-        self.rows = 128
-        self.traced: dict[Any, int] = {}
-
-    def apply_rotary(self, x: Array, positions: Array) -> Array:
-        """Look up in the table that the first call of this shape had."""
-        need = int(np.abs(positions).max(initial=0)) + 1
-        while self.rows < need:
-            self.rows *= 2
-        rows = self.traced.setdefault((x.shape, x.dtype), self.rows)
-        return rope(x, np.minimum(positions, rows - 1))
-
-
-@wrong(
-    "multiplied again",
-    "The attention factor of YaRN is multiplied into what is kept of a table, at every call.",
-    "ROT-10.identity",
-    "FREQ-2.read-off",
-    scaling={"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096},
-)
-class GainOnceMore:
-    """A cache that hands out its own arrays."""
-
-    def __init__(self) -> None:
-        self.kept: dict[Any, tuple[Array, Array]] = {}
-
-    def apply_rotary(self, x: Array, positions: Array) -> Array:
-        """Write the factor where the table lies."""
-        scheme, dim = Yarn(16.0, 4096), x.shape[-1]
-        key = dim, positions.shape, positions.tobytes()
-        if key not in self.kept:
-            angle = positions[..., None] * np.array(scheme.theta(10000.0, dim), dtype=np.float64)
-            self.kept[key] = np.cos(angle), np.sin(angle)
-        for part in self.kept[key]:
-            np.multiply(part, float(scheme.gain), out=part)
-        return half(x, *self.kept[key])
 
 
 @wrong("", "Every fifth call is rotated one position further.", "ROT-19.history")

@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from ropespec.conformance.zoo.torch_parts import angles, rope
 
@@ -73,22 +74,9 @@ def torch_tables_of_the_latest_call(x: Tensor, positions: Tensor) -> Tensor:
     return y
 
 
-class _Again(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, positions: Tensor) -> Tensor:  # noqa: ANN401  # the context of torch
-        """Rotate."""
-        ctx.positions = positions
-        return rope(x, positions)
-
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Tensor) -> Any:  # noqa: ANN401  # the context of torch
-        """Turn back by what stands in the positions now."""
-        return rope(cotangents[0], -ctx.positions), None
-
-
 def torch_positions_read_again(x: Tensor, positions: Tensor) -> Tensor:
-    """Keep a reference: integers need no saving."""
-    y: Tensor = _Again.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
+    """Save memory: make the tables once more on the way back."""
+    y: Tensor = checkpoint(lambda x: rope(x, positions), x, use_reentrant=False)
     return y
 
 

@@ -31,11 +31,11 @@ from ropespec.conformance.trial import Trial
 from ropespec.reference import published
 from ropespec.spec.convention import Frequencies
 
-__all__ = ["device_of"]
+__all__ = ["CIS", "PE", "against_cis", "against_pe", "asked", "device_of"]
 
 _SPACE = Space(positions=("arange",), max_position=NEAR)
-_PE = "sinusoidal_position_embedding"
-_CIS = "precompute_freqs_cis"
+PE = "sinusoidal_position_embedding"
+CIS = "precompute_freqs_cis"
 
 
 def device_of(trial: Trial, function: str) -> dict[str, Any]:
@@ -43,10 +43,11 @@ def device_of(trial: Trial, function: str) -> dict[str, Any]:
     return {"device": None} if "device" in trial.keywords(function) else {}
 
 
-def _asked(
+def asked(
     trial: Trial, function: str, arrays: tuple[Any, ...]
 ) -> tuple[NDArray[Any], Finding | None, Call, Rules]:
-    keywords = device_of(trial, function) if function == _PE else {}
+    """Call a function: its result, what is wrong with its form, the call, and how it is judged."""
+    keywords = device_of(trial, function) if function == PE else {}
     reply, call = trial.call(function, arrays, keywords), Call(function, arrays, keywords)
     problem = answer(reply, call)
     dtype = None if problem else real_dtype(reply.dtypes[0])
@@ -67,21 +68,28 @@ def _table(sizes: tuple[int, int, int, int], allowed: Rules) -> Bounded:
 @check(
     "PUB-1.value",
     "The table has another shape, starts at position 1, or differs between batches or heads.",
-    needs=(_PE,),
+    needs=(PE,),
     names=("F-188", "P-05"),
     space=_SPACE,
     every_dtype=True,
 )
 def position_embedding(trial: Trial, case: Case) -> Finding:
     """Sines at 2i and cosines at 2i + 1 of positions 0..L-1, for every b and h: (B, H, L, d)."""
-    got, problem, call, allowed = _asked(trial, _PE, _sizes(case))
-    return problem or against(got, _table(_sizes(case), allowed), call)
+    got, problem, call, allowed = asked(trial, PE, _sizes(case))
+    return problem or against_pe(got, _sizes(case), allowed, call)
+
+
+def against_pe(
+    got: NDArray[Any], sizes: tuple[int, int, int, int], allowed: Rules, call: Call
+) -> Finding:
+    """Compare a table with the embedding of positions 0..L-1."""
+    return against(got, _table(sizes, allowed), call)
 
 
 @check(
     "PUB-1.same",
     "The two code forms of the embedding give different tables.",
-    needs=(_PE, "sinusoidal_embedding"),
+    needs=(PE, "sinusoidal_embedding"),
     names=("F-188", "P-05"),
     space=_SPACE,
     applies=ten_thousand("sinusoidal_embedding"),
@@ -90,7 +98,7 @@ def position_embedding(trial: Trial, case: Case) -> Finding:
 def same_embedding(trial: Trial, case: Case) -> Finding:
     """Every [b, h] is the sinusoidal embedding of positions 0..L-1, base 10000."""
     sizes = _sizes(case)
-    got, problem, call, allowed = _asked(trial, _PE, sizes)
+    got, problem, call, allowed = asked(trial, PE, sizes)
     if problem:
         return problem
     keywords = {"base": BASE}
@@ -112,7 +120,7 @@ def same_embedding(trial: Trial, case: Case) -> Finding:
 @check(
     "PUB-1.reference",
     "The table agrees with the judge but not with the code as the documents print it.",
-    needs=(_PE,),
+    needs=(PE,),
     names=("F-188", "P-47"),
     space=_SPACE,
     share=0.5,
@@ -120,7 +128,7 @@ def same_embedding(trial: Trial, case: Case) -> Finding:
 def embedding_reference(trial: Trial, case: Case) -> Finding:
     """Tables equal those of the literal NumPy reference."""
     sizes = _sizes(case)
-    got, problem, call, allowed = _asked(trial, _PE, sizes)
+    got, problem, call, allowed = asked(trial, PE, sizes)
     if problem:
         return problem
     literal = reference.sinusoidal_position_embedding(*sizes, None)
@@ -148,7 +156,7 @@ def _complex(
 @check(
     "PUB-3.value",
     "cos and sin change places, the table is one row short, or the base is not passed on.",
-    needs=(_CIS,),
+    needs=(CIS,),
     names=("F-194", "F-200", "P-37"),
     space=_SPACE,
     every_dtype=True,
@@ -156,22 +164,26 @@ def _complex(
 def freqs_cis(trial: Trial, case: Case) -> Finding:
     """e^{i m theta_i} for m = 0..end-1: (end, d/2)."""
     end = case.seq * 7
-    got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.frequencies.base))
-    message = "freqs_cis is not e^{i m theta_i}"
-    return problem or _complex(got, _cis(case, end, allowed), call, message)
+    got, problem, call, allowed = asked(trial, CIS, (case.head_dim, end, case.frequencies.base))
+    return problem or against_cis(got, case, end, allowed, call)
+
+
+def against_cis(got: NDArray[Any], case: Case, end: int, allowed: Rules, call: Call) -> Finding:
+    """Compare a table with e^{i m theta_i} of its rows."""
+    return _complex(got, _cis(case, end, allowed), call, "freqs_cis is not e^{i m theta_i}")
 
 
 @check(
     "PUB-3.group",
     "Rows do not multiply like rotations: angles are no whole multiples of one, or have a gain.",
-    needs=(_CIS,),
+    needs=(CIS,),
     names=("P-37",),
     space=_SPACE,
 )
 def group(trial: Trial, case: Case) -> Finding:
     """abs(freqs_cis) = 1, freqs_cis[0] = 1, freqs_cis[a] freqs_cis[b] = freqs_cis[a+b]."""
     end = case.seq * 7
-    got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.frequencies.base))
+    got, problem, call, allowed = asked(trial, CIS, (case.head_dim, end, case.frequencies.base))
     if problem:
         return problem
     cos, sin = _cis(case, end, allowed)
@@ -201,7 +213,7 @@ def group(trial: Trial, case: Case) -> Finding:
 @check(
     "PUB-3.reference",
     "The table agrees with the judge but not with the code as the documents print it.",
-    needs=(_CIS,),
+    needs=(CIS,),
     names=("F-194", "P-47"),
     space=_SPACE,
     share=0.5,
@@ -209,7 +221,7 @@ def group(trial: Trial, case: Case) -> Finding:
 def cis_reference(trial: Trial, case: Case) -> Finding:
     """Tables equal those of the literal NumPy reference."""
     end = case.seq * 7
-    got, problem, call, allowed = _asked(trial, _CIS, (case.head_dim, end, case.frequencies.base))
+    got, problem, call, allowed = asked(trial, CIS, (case.head_dim, end, case.frequencies.base))
     if problem:
         return problem
     literal = reference.precompute_freqs_cis(case.head_dim, end, *based(case).values())

@@ -215,64 +215,6 @@ def tells_positions_apart(trial: Trial, case: Case) -> Finding:
     return held()
 
 
-_GENERATION = (
-    (0, 4),
-    (4, 1),
-    (5, 1),
-    (6, 1),
-    (7, 4),
-    (11, 1),
-    (9, 1),
-    (10, 1),
-    (0, 4),
-    (4, 1),
-    (0, 1),
-)
-"""Where calls begin and how many tokens they have: a prompt, tokens that go on from it, a chunk,
-tokens that are taken back, and the next prompts, of which the last is a single token."""
-
-
-def _prompts(trial: Trial, seed: int, strength: int) -> Walk:
-    del seed, strength
-    usual = usual_case(trial, 0)
-    rows = {1, usual.batch} if not trial.profile.framework.compiles else {usual.batch}
-    return listed(dataclasses.replace(usual, batch=number) for number in sorted(rows))
-
-
-@check(
-    "ROT-19.generation",
-    "A token that goes on where the call before ended is not rotated by its own position.",
-    space=Space(values=("normal",)),
-)
-@walks(_prompts)
-def goes_on(trial: Trial, case: Case) -> Finding:
-    """Prompts and single tokens follow each other as in generation, rows from other places on.
-
-    What is wrong on a fresh instance too is the business of other checks.
-    """
-    rows = 3 * np.arange(case.batch)[:, None] * (not trial.profile.shared_positions)
-    begun = list[str]()
-    trial.session.refresh()
-    for start, tokens in _GENERATION:
-        positions = (rows + start + np.arange(tokens)).astype(np.int64)
-        if positions.max() > case.limit or positions.size > trial.most_tokens(1):
-            continue
-        call = dataclasses.replace(case, seq=tokens)
-        found = _at(trial, call, positions)
-        if not found.passed:
-            trial.session.refresh()
-            if not _at(trial, call, positions).passed:
-                return held()
-            before = ", ".join(begun)
-            message = (
-                f"a call of {tokens} from {start} on is wrong after {before}, and right on a fresh "
-                "instance"
-            )
-            return dataclasses.replace(found, message=message, general=False)
-        begun.append(f"{tokens} from {start} on")
-    return held()
-
-
 def _at(trial: Trial, case: Case, positions: NDArray[np.int64]) -> Finding:
     x = case.make_x(positions)
     return trial.judge(case, x, positions, trial.rotate(case, x, positions))
