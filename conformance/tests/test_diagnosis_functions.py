@@ -1,5 +1,6 @@
 """Functions that rotate on the way: each choice at one stage is run beside them."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -10,7 +11,15 @@ from ropespec.conformance.zoo.attention import softmax_of_masked_maximum
 
 WOVEN = Profile.from_mapping({"interleaved": True})
 FAILED = frozenset(
-    {"ATT-1.value", "ATT-3.weights", "FREQ-7.value", "FREQ-9.value", "ROT-22.value", "PROJ-1.query"}
+    {
+        "ATT-1.value",
+        "ATT-3.weights",
+        "FREQ-7.value",
+        "FREQ-9.value",
+        "ROT-22.value",
+        "PROJ-1.query",
+        "PUB-3.value",
+    }
 )
 
 
@@ -162,6 +171,12 @@ def angle_of_one_more(positions, inv_freq):
     return reference.angles(p + (p >= 100), inv_freq)
 
 
+def rows_in_bfloat16(dim, end, theta=10000.0):
+    """Count as the weights are."""
+    p = np.arange(end).astype(ml_dtypes.bfloat16).astype(np.float64)
+    return np.exp(1j * p[:, None] * reference.inv_freq(dim, theta))
+
+
 def bound_of_real_parts(offsets, dim, base=10000.0):
     """Leave the sines out."""
     sums = np.cumsum(np.cos(np.asarray(offsets)[..., None] * reference.inv_freq(dim, base)), -1)
@@ -189,6 +204,11 @@ def heads_of_even_tokens(xq, xk, freqs_cis):
             "angles",
             angle_of_one_more,
             ("beyond the table", "angles: positions from 100 on"),
+        ),
+        (
+            "precompute_freqs_cis",
+            rows_in_bfloat16,
+            ("positions in half precision", "precompute_freqs_cis"),
         ),
         ("decay_bound", bound_of_real_parts, ("bound of other sums", "decay_bound")),
         (
@@ -283,6 +303,35 @@ def test_a_masked_key_of_the_largest_score_is_asked_for(named):
     found = [name for _, name, _ in named(attention=attention)]
 
     assert found == ["largest score of masked keys"]
+
+
+def values_of_a_running_softmax(q, k, v, *, query_positions, key_positions, mask=None, **how):
+    """Rescale the sum alone when a block of four keys raises the largest score."""
+    sides = (
+        reference.apply_rotary(q, query_positions, **how),
+        reference.apply_rotary(k, key_positions, **how),
+    )
+    s = np.einsum("bshd,bthd->bhst", *sides) / np.sqrt(q.shape[-1])
+    s = s if mask is None else np.where(mask, s, -np.inf)
+    total, top = 0.0, np.full((*s.shape[:-1], 1), -1e300)
+    summed = np.zeros((*s.shape[:-1], v.shape[-1]))
+    for start in range(0, s.shape[-1], 4):
+        block = s[..., start : start + 4]
+        above = np.maximum(top, block.max(axis=-1, keepdims=True))
+        powers = np.exp(block - above)
+        total = total * np.exp(top - above) + powers.sum(axis=-1, keepdims=True)
+        summed = summed + powers @ v[:, start : start + 4].swapaxes(1, 2)
+        top = above
+    return (summed / total).swapaxes(1, 2).astype(q.dtype), (np.exp(s - top) / total).astype(
+        q.dtype
+    )
+
+
+def test_the_sums_of_a_running_softmax_are_told_apart(named):
+    """The weights are right, and what is summed with them is not."""
+    found = named(attention=values_of_a_running_softmax)
+
+    assert [(name, where) for _, name, where in found] == [("sum of a running softmax", "values")]
 
 
 def test_attention_that_is_right_has_no_name(named):

@@ -85,6 +85,16 @@ def found_in_the_farthest_row(x, positions):
     return rope(x, there[at])
 
 
+def split_the_other_way(x, positions):
+    b, s, heads, d = x.shape
+    return rope(x.reshape(b, s, d, heads).swapaxes(2, 3), positions)
+
+
+def no_infinity_in_float16(x, positions):
+    y = rope(x, positions)
+    return np.nan_to_num(y) if x.dtype == np.float16 else y
+
+
 def keys_of_other_groups(x, positions):
     y, heads = rope(x, positions), x.shape[2]
     first = queries(heads)
@@ -297,6 +307,7 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
             "rotated by the position of another",
             "the next that the row with the largest position has",
         ),
+        (split_the_other_way, {}, "heads mixed up", "split into (head_dim, heads)"),
         (keys_of_other_groups, {}, "heads mixed up", "Of 9 heads, head 7 is head 8"),
         (rotates_24, {"head_dims": [32, 64]}, "another rotary_dim", "24 components rotate"),
         (gaps_closed_through_the_batch, {}, "gaps closed", "rise, through the batch"),
@@ -387,6 +398,16 @@ def test_a_mistake_has_its_name(function, claims, name, what, diagnosed):
     assert found[0].name == name
     assert what in found[0].sentence
     assert found[0].where == "every call"
+
+
+def test_what_is_no_number_is_asked_for_in_every_dtype(diagnosed):
+    """A result that overflows is no reason not to ask."""
+    profile = Profile.from_mapping({"interleaved": False, "dtypes": ["float32", "float16"]})
+    found = diagnosed(profile, apply_rotary=no_infinity_in_float16)
+
+    assert [(one.name, one.where) for one in found] == [
+        ("infinity lost", "x of float16 with NaN"),
+    ]
 
 
 def test_tokens_of_equal_numbers_are_told_apart(diagnosed):

@@ -131,7 +131,8 @@ _OPTIONS = (
         "rope_type",
         type=click.Choice(list(words.SCHEMES)),
         help="How the frequencies are scaled; see `ropespec spec scaling`. Where they depend on a"
-        " length, it is that of --length or the original one in every call, whatever positions.",
+        " length, it is that of --length in every call, whatever positions; without it, it is the"
+        " original one, and no position from there on is asked for.",
     ),
     *(_number_of_a_scheme(key, word) for key, word in words.WORDS.items()),
     *CONFIG_OPTIONS,

@@ -210,25 +210,24 @@ def _not_finite(asker: Asker, maker: Maker, right: Chain) -> Iterator[Diagnosis]
             answer = asker.ask(replace(given, x=x))
             if answer is None or answer.y is None:
                 continue
+            where = (
+                f"x of {dtype} with {kind}" if len(maker.profile.dtypes) > 1 else f"x with {kind}"
+            )
             lost = ~np.isfinite(run(right, answer.given).y)
             spread = ~np.isfinite(answer.y) & ~lost
             if spread.any():
                 count = f"{int(spread.sum())} components beside "
                 own = "its pair" if key == "NaN spreads" else "itself, in the tail"
                 said = f"{kind} in one component reaches {count}{own}."
-                told.setdefault(key, fact(key, said, f"x with {kind}", "1 call"))
+                told.setdefault(key, fact(key, said, where, "1 call"))
             if (np.isfinite(answer.y) & lost).any():
                 said = f"{kind} in one component comes back finite."
-                told.setdefault("infinity lost", _lost(said, kind))
+                told.setdefault("infinity lost", fact("infinity lost", said, where, "1 call"))
     yield from told.values()
 
 
 def _last(still: list[int]) -> list[tuple[int, str]]:
     return [(still[-1], "tail computed")] if still else []
-
-
-def _lost(said: str, kind: str) -> Diagnosis:
-    return fact("infinity lost", said, f"x with {kind}", "1 call")
 
 
 def _subnormal(asker: Asker, maker: Maker, right: Chain) -> Iterator[Diagnosis]:

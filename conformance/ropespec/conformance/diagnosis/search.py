@@ -44,6 +44,8 @@ __all__ = ["Search"]
 _FEW = 14
 _LARGE = 20000
 _TRIED = 12
+_SCREEN = 6
+"""How many small calls refute most choices, before the large ones are asked."""
 _TELLING = 0.05
 _OF_WHOLE_CALLS = {"place", "memory", "call", "store"}
 """Stages that look at other tokens, so that a call cannot be cut."""
@@ -97,9 +99,14 @@ class Search:
         return self._simplest(self._second(order), order)
 
     def _simplest(self, tried: Iterable[Choice], order: Sequence[Seen]) -> list[Choice]:
-        kept = _unique(one for one in tried if self.explains(one, order))
-        ordered = sorted(kept, key=lambda one: one.cost)
-        return [one for one in ordered if one.cost <= ordered[0].cost + 1.0][:_TRIED]
+        small = [seen for seen in order if seen.y.size <= _LARGE][:_SCREEN] or order
+        kept = list[Choice]()
+        fits = _unique(one for one in tried if self.explains(one, small))
+        for one in sorted(fits, key=lambda one: one.cost):
+            if kept and (one.cost > kept[0].cost + 1.0 or len(kept) == _TRIED):
+                break
+            kept += [one] if self.explains(one, order) else []
+        return kept
 
     def explains(self, choice: Choice, order: Sequence[Seen]) -> bool:
         """Whether a choice makes every wrong component of the calls."""

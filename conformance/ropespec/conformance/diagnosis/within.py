@@ -22,6 +22,9 @@ __all__ = ["WITHIN", "within"]
 _WIDEST = 2048
 """Components of all heads of a token: so wide are the weights that pass them on."""
 
+_FARTHEST = 5000
+"""How long a table may be that is made for one call."""
+
 
 class _Call(NamedTuple):
     """How a rotation is asked of a function: its arguments, and what of its results is y."""
@@ -65,6 +68,15 @@ def _by_angles(given: Given, positions: Array) -> _Call:
     return _Call((positions, theta), lambda angle: _turned(given, np.cos(angle), np.sin(angle)))
 
 
+def _by_rows(given: Given, positions: Array) -> _Call | None:
+    """Ask for a table as long as it must be, and take the rows of the positions."""
+    least, most = int(positions.min(initial=0)), int(positions.max(initial=0))
+    if least < 0 or most > _FARTHEST:
+        return None
+    arrays = given.turning, most + 1, given.base
+    return _Call(arrays, lambda cis: _turned(given, cis.real[positions], cis.imag[positions]))
+
+
 def _by_frequencies(given: Given, positions: Array) -> _Call:
     def read(theta: Array) -> Array:
         angle = positions[..., None] * theta
@@ -101,6 +113,7 @@ _CALLS: dict[str, Callable[[Given, Array], _Call | None]] = {
     "rotation_matrix": _by_matrices,
     "cos_sin": _by_tables,
     "angles": _by_angles,
+    "precompute_freqs_cis": _by_rows,
     "inv_freq": _by_frequencies,
 }
 """How each function is asked for a rotation."""

@@ -114,10 +114,15 @@ def _coarse(bits: int, how: str) -> Choice:
 
 
 def _of_turns(bits: int, how: str) -> Choice:
-    shown: tuple[Shown, ...] = ()
-    if (bits, how) == (24, "rounded"):
-        shown = (Shown.by("frequencies_in_steps", "ROT-7.value"),)
-    return _stepped(2 * np.pi * 2.0**-bits, f"2^-{bits} turns", how, shown)
+    return _stepped(
+        2 * np.pi * 2.0**-bits, f"2^-{bits} turns", how, _SHOWN_IN_TURNS.get((bits, how), ())
+    )
+
+
+_SHOWN_IN_TURNS = {
+    (24, "rounded"): (Shown.by("frequencies_in_steps", "ROT-7.value"),),
+    (32, "rounded down"): (Shown.by("frequencies_cut_off", "ROT-9.every"),),
+}
 
 
 STEPPED: tuple[Choice, ...] = (

@@ -37,7 +37,6 @@ class StateOfTheFirstToken:
     "table of an earlier trace",
     "What was traced for a shape holds the table of that time, and clamps to it.",
     "ROT-19.grown",
-    "ROT-19.tokens",
 )
 class TableOfAnEarlierTrace:
     """A table that grows, and a program for each shape that has it as a constant."""
@@ -58,7 +57,6 @@ class TableOfAnEarlierTrace:
 @wrong(
     "multiplied again",
     "The attention factor of YaRN is multiplied into what is kept of a table, at every call.",
-    "ROT-10.identity",
     "FREQ-2.read-off",
     scaling={"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 4096},
 )
