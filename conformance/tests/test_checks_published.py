@@ -95,9 +95,23 @@ def every_entry_twice(dim, base=10000.0):
     return np.repeat(reference.inv_freq(dim, base), 2)
 
 
+def of_16_bits(batch_size, nums_head, max_len, output_dim, device=None):
+    """Begin again at 2^16."""
+    del device
+    table = reference.sinusoidal_embedding(np.arange(max_len) % 2**16, output_dim)
+    return np.broadcast_to(table, (batch_size, nums_head, *table.shape))
+
+
+def cis_of_float16(dim, end, theta=10000.0):
+    """Count in float16, exactly as far as 2048."""
+    positions = np.minimum(np.arange(end), 65504).astype(np.float16).astype(np.float64)
+    return np.exp(1j * positions[:, None] * reference.inv_freq(dim, theta))
+
+
 KILLS = (
     ("PUB-1.value", PE, in_halves, "differs"),
     ("PUB-1.value", PE, without_heads, "shape"),
+    ("PUB-1.long", PE, of_16_bits, "differs"),
     ("PUB-1.same", PE, in_halves, "positions 0..L-1"),
     ("PUB-1.reference", PE, in_halves, "the reference"),
     ("PUB-2.value", "RoPE", over_heads, "positions 0..L-1"),
@@ -105,6 +119,7 @@ KILLS = (
     ("PUB-2.reference", "RoPE", half_split, "literal reference"),
     ("PUB-2.forms", "RoPE", half_split, "q2 * sin_pos"),
     ("PUB-3.value", CIS, swapped_cis, "e^{i m theta_i}"),
+    ("PUB-3.long", CIS, cis_of_float16, "e^{i m theta_i}"),
     ("PUB-3.group", CIS, squared_cis, "freqs_cis[a+b]"),
     ("PUB-3.reference", CIS, conjugate_cis, "literal reference"),
     ("PUB-4.value", "reshape_for_broadcast", along_heads, "shape"),

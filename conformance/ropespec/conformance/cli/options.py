@@ -131,8 +131,7 @@ _OPTIONS = (
         "rope_type",
         type=click.Choice(list(words.SCHEMES)),
         help="How the frequencies are scaled; see `ropespec spec scaling`. Where they depend on a"
-        " length, it is that of --length in every call, whatever positions; without it, it is the"
-        " original one, and no position from there on is asked for.",
+        " length, that is --length in every call, or the original one, and no position beyond.",
     ),
     *(_number_of_a_scheme(key, word) for key, word in words.WORDS.items()),
     *CONFIG_OPTIONS,

@@ -20,6 +20,7 @@ from ropespec.conformance.diagnosis.confirm import (
 from ropespec.conformance.diagnosis.edges import edge, powers
 from ropespec.conformance.diagnosis.search import reproduces
 from ropespec.conformance.diagnosis.seen import Seen, agree
+from ropespec.conformance.diagnosis.where import EVERYWHERE
 from ropespec.conformance.judge.values import ALIKE
 from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.frequency import LADDERS
@@ -40,6 +41,7 @@ __all__ = [
 
 _TIMES = 16
 _FEW = 8
+_MANY = 12
 _PATIENCE = 4.0
 """Seconds, for some subjects take more than one to start afresh."""
 
@@ -195,6 +197,11 @@ def is_by_past(explanation: Explanation, seen: Sequence[Seen]) -> bool:
     return False
 
 
+def _holds(explanation: Explanation, seen: Sequence[Seen]) -> bool:
+    """Whether an explanation makes every component of all calls."""
+    return all(got == of for got, of in (explains(explanation, one) for one in seen))
+
+
 def remembered(
     asker: Asker, maker: Maker, right: Chain, until: float
 ) -> tuple[list[Confirmed], list[Seen]]:
@@ -220,13 +227,13 @@ def remembered(
     wrong = [one for one in seen if one.is_wrong]
     if not wrong:
         return [], seen
-    found = list[Explanation]()
-    for choice in (*MEMORIES, *(c for c in (*TURNS, *LADDERS) if c.stage != "tail")):
-        if time.process_time() > until or len(found) >= 12:
+    tried = (*MEMORIES, *(c for c in (*TURNS, *LADDERS) if c.stage != "tail"))
+    fits = [c for c in tried if all(reproduces(c.chain(right), one, c) for one in wrong)]
+    found = [one for one in (Explanation(c, EVERYWHERE) for c in fits) if _holds(one, seen)]
+    for choice in () if found else fits:  # where each is made takes long to find out
+        if time.process_time() > until or len(found) >= _MANY:
             break
-        if all(reproduces(choice.chain(right), one, choice) for one in wrong):
-            for where in located(choice, seen, history=True):
-                found.append(Explanation(choice, where))
+        found += [Explanation(choice, where) for where in located(choice, seen, history=True)]
     fresh = run_sequences(asker, maker, right, 2, 3)
     kept = list[Confirmed]()
     for explanation in found:

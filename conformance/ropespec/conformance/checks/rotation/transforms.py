@@ -237,7 +237,7 @@ def reuses(trial: Trial) -> str | None:
 def reused(trial: Trial, case: Case) -> Finding:
     """The gradient is that at the positions of the call, though others are written over them.
 
-    Whoever raises then, as torch does of what it saved, has said so, and is not judged.
+    Whoever raises then has said so.
     """
     m = case.make_positions()
     x, c = (case.make_x(m, seed=seed) for seed in range(2))
