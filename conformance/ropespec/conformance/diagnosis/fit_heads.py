@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ropespec.conformance.diagnosis.seen import Seen, agree
-from ropespec.conformance.mistakes.chain import Made
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
 
@@ -43,8 +42,7 @@ def _order(seen: Seen) -> list[int]:
         if not seen.wrong[:, :, head].any():
             found.append(head)
             continue
-        made = Made(seen.made.y, seen.made.allowed)
-        same = agree(seen.y[:, :, head : head + 1], made).all(axis=(0, 1, 3))
+        same = agree(seen.y[:, :, head : head + 1], seen.made).all(axis=(0, 1, 3))
         there = np.flatnonzero(same)
         if len(there) != 1:
             return []

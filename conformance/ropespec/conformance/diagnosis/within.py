@@ -11,7 +11,7 @@ from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.others import answered
 from ropespec.conformance.diagnosis.where import EVERYWHERE
 from ropespec.conformance.diagnosis.wording import examined, in_words
-from ropespec.conformance.mistakes.chain import RIGHT, claimed_pairs
+from ropespec.conformance.mistakes.chain import RIGHT, claimed_pairs, ladder
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.results import Diagnosis
@@ -55,7 +55,7 @@ def _with_complex(given: Given, positions: Array) -> _Call | None:
 
 
 def _tables(given: Given, positions: Array) -> tuple[Array, Array]:
-    angle = positions[..., None] * given.base ** (-np.arange(0, given.turning, 2) / given.turning)
+    angle = positions[..., None] * ladder(given)
     return np.cos(angle), np.sin(angle)
 
 
@@ -64,8 +64,9 @@ def _by_tables(given: Given, positions: Array) -> _Call:
 
 
 def _by_angles(given: Given, positions: Array) -> _Call:
-    theta = given.base ** (-np.arange(0, given.turning, 2) / given.turning)
-    return _Call((positions, theta), lambda angle: _turned(given, np.cos(angle), np.sin(angle)))
+    return _Call(
+        (positions, ladder(given)), lambda angle: _turned(given, np.cos(angle), np.sin(angle))
+    )
 
 
 def _by_rows(given: Given, positions: Array) -> _Call | None:
@@ -160,13 +161,8 @@ class _Within(Asker):
         call = _CALLS[self.function](given, given.positions[0] if shared else given.positions)
         if call is None:
             return None
-        keywords = {
-            "interleaved": given.interleaved,
-            "base": given.base,
-            "rotary_dim": given.rotary_dim,
-        }
         try:
-            got = answered(self.session, self.function, call.arrays, keywords)
+            got = answered(self.session, self.function, call.arrays, given.convention.keywords)
             y = call.read(*got)
         except Lost as lost:
             self.past.clear()

@@ -25,7 +25,7 @@ TRANSFORMS: Mapping[str, str] = MappingProxyType(
         "two_calls": "the gradient of <c, f(x, m)> + <d, f(x, n)>; c, d, n are `extra`. Both calls "
         "come before the first step back, as in a model of two layers",
         "positions_reused": "the gradient of <c, f(x, m)>, where n is written into the positions "
-        "before the step back; c, n are `extra`. Where that raises, the plain gradient",
+        "before the step back; c, n are `extra`. No numbers where the framework refuses",
         "unrecorded": "f(x) where no gradient is recorded",
         "into": "the gradients of <c, f> with respect to what x was made from, written in place: "
         "by a product with 1, then by an operation whose gradient needs x again",

@@ -38,7 +38,7 @@ def _pe(b: int, h: int, length: int, dim: int, start: int = 0) -> Array:
     return np.broadcast_to(np.stack([sin, cos], axis=-1).reshape(length, dim), (b, h, length, dim))
 
 
-@wrong("", "Positions are counted in bfloat16.", "PUB-3.long", **CIS)
+@wrong("positions in half precision", "Positions are counted in bfloat16.", "PUB-3.long", **CIS)
 def cis_of_bfloat16_positions(dim: int, end: int, theta: float = 10000.0) -> Array:
     """Count as the weights are."""
     positions = np.arange(end).astype(ml_dtypes.bfloat16).astype(np.float64)

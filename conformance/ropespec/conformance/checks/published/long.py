@@ -2,8 +2,7 @@
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.published.tables import CIS, PE, against_cis, against_pe, asked
-from ropespec.conformance.checks.rotation.walked import listed, usual_case
-from ropespec.conformance.coverage.rows import Walk
+from ropespec.conformance.checks.rotation.walked import usual_alone
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.registry import check, walks
 from ropespec.conformance.trial import Trial
@@ -12,11 +11,6 @@ __all__: list[str] = []
 
 _ROWS = 70001
 """More than 16 bits count, and no multiple of anything usual."""
-
-
-def _usual(trial: Trial, seed: int, strength: int) -> Walk:
-    del seed, strength
-    return listed([usual_case(trial, 0)])
 
 
 def _rows(case: Case) -> int:
@@ -29,7 +23,7 @@ def _rows(case: Case) -> int:
     needs=(PE,),
     space=Space(),
 )
-@walks(_usual)
+@walks(usual_alone)
 def long_embedding(trial: Trial, case: Case) -> Finding:
     """The rows of a long table are sines and cosines of their own positions."""
     sizes = 1, 1, _rows(case), case.head_dim
@@ -43,7 +37,7 @@ def long_embedding(trial: Trial, case: Case) -> Finding:
     needs=(CIS,),
     space=Space(),
 )
-@walks(_usual)
+@walks(usual_alone)
 def long_cis(trial: Trial, case: Case) -> Finding:
     """The rows of a long table are e^{i m theta_i} of their own positions."""
     end = _rows(case)

@@ -3,10 +3,9 @@
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.walked import listed, usual_case
+from ropespec.conformance.checks.rotation.walked import judged_at, listed, usual_case
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, held
 from ropespec.conformance.registry import check, walks
@@ -57,10 +56,10 @@ def goes_on(trial: Trial, case: Case) -> Finding:
         if positions.max() > case.limit or positions.size > trial.most_tokens(1):
             continue
         call = dataclasses.replace(case, seq=tokens)
-        found = _at(trial, call, positions)
+        found = judged_at(trial, call, positions)
         if not found.passed:
             trial.session.refresh()
-            if not _at(trial, call, positions).passed:
+            if not judged_at(trial, call, positions).passed:
                 return held()
             before = ", ".join(begun)
             message = (
@@ -70,8 +69,3 @@ def goes_on(trial: Trial, case: Case) -> Finding:
             return dataclasses.replace(found, message=message, general=False)
         begun.append(f"{tokens} from {start} on")
     return held()
-
-
-def _at(trial: Trial, case: Case, positions: NDArray[np.int64]) -> Finding:
-    x = case.make_x(positions)
-    return trial.judge(case, x, positions, trial.rotate(case, x, positions))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space, pool
 from ropespec.conformance.checks.rotation.common import differentiable
-from ropespec.conformance.checks.rotation.walked import listed, usual_case
+from ropespec.conformance.checks.rotation.walked import judged_at, listed, usual_alone, usual_case
 from ropespec.conformance.coverage.positions import LAST
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, broken, compare, held
@@ -132,17 +132,12 @@ def leaves_no_trace(trial: Trial, case: Case) -> Finding:
     return held()
 
 
-def _usual(trial: Trial, seed: int, strength: int) -> Walk:
-    del seed, strength
-    return listed([usual_case(trial, 0)])
-
-
 @check(
     "ROT-19.grown",
     "A table that is made longer ends a row before the largest position of a call.",
     space=Space(values=("normal",)),
 )
-@walks(_usual)
+@walks(usual_alone)
 def grows_in_time(trial: Trial, case: Case) -> Finding:
     """Calls of a fresh instance reach each power of two, the position before it and the one after.
 
@@ -168,7 +163,7 @@ def grows_in_time(trial: Trial, case: Case) -> Finding:
 def _reaching(trial: Trial, case: Case, end: int) -> Finding:
     positions = np.zeros((case.batch, case.seq), dtype=np.int64)
     positions[:, -1] = end
-    return _at(trial, case, positions)
+    return judged_at(trial, case, positions)
 
 
 _TOKENS = 6
@@ -200,12 +195,12 @@ def tells_positions_apart(trial: Trial, case: Case) -> Finding:
     shared = trial.profile.shared_positions and (second != second[:1]).any()
     if shared or max(first.max(initial=0), second.max(initial=0)) > case.limit:
         return held()
-    _at(trial, case, first)
+    judged_at(trial, case, first)
     for positions in (second, first):
-        found = _at(trial, case, positions)
+        found = judged_at(trial, case, positions)
         if not found.passed:
             trial.session.refresh()
-            if not _at(trial, case, positions).passed:
+            if not judged_at(trial, case, positions).passed:
                 return held()
             message = (
                 f"a call is wrong after one of the same shape whose {what} are the same, and right "
@@ -213,11 +208,6 @@ def tells_positions_apart(trial: Trial, case: Case) -> Finding:
             )
             return dataclasses.replace(found, message=message, general=False)
     return held()
-
-
-def _at(trial: Trial, case: Case, positions: NDArray[np.int64]) -> Finding:
-    x = case.make_x(positions)
-    return trial.judge(case, x, positions, trial.rotate(case, x, positions))
 
 
 def _takes_both_modes(trial: Trial) -> str | None:
@@ -234,7 +224,7 @@ def _takes_both_modes(trial: Trial) -> str | None:
     space=Space(values=("normal",)),
     applies=_takes_both_modes,
 )
-@walks(_usual)
+@walks(usual_alone)
 def leaves_what_can_be_recorded(trial: Trial, case: Case) -> Finding:
     """The first call of an instance records nothing, and the gradient is taken at the second."""
     plain, back = Step(case, mode="unrecorded"), Step(case, mode="gradient")
@@ -256,7 +246,7 @@ def _made(trial: Trial, step: Step) -> Finding:
     case = step.case
     positions = case.make_positions()
     if step.mode == "plain":
-        return _at(trial, case, positions)
+        return judged_at(trial, case, positions)
     x = case.make_x(positions)
     if step.mode == "gradient":
         return _back(trial, case, x, positions)

@@ -21,7 +21,17 @@ from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.subject.views import GAPS, READ_ONLY
 from ropespec.conformance.trial import Trial
 
-__all__ = ["ask", "every_item", "in_turn", "listed", "rotated", "usual_case", "walked"]
+__all__ = [
+    "ask",
+    "every_item",
+    "in_turn",
+    "judged_at",
+    "listed",
+    "rotated",
+    "usual_alone",
+    "usual_case",
+    "walked",
+]
 
 
 ALL_VALUES = (*EVERYTHING, "huge")
@@ -162,6 +172,18 @@ def usual_case(trial: Trial, seed: int) -> Case:
         strided=False,
         seed=seed,
     )
+
+
+def usual_alone(trial: Trial, seed: int, strength: int) -> Walk:
+    """Walk the usual case alone."""
+    del seed, strength
+    return listed([usual_case(trial, 0)])
+
+
+def judged_at(trial: Trial, case: Case, positions: NDArray[np.int64]) -> Finding:
+    """Rotate x at positions, and judge it."""
+    x = case.make_x(positions)
+    return trial.judge(case, x, positions, trial.rotate(case, x, positions))
 
 
 def rotated(trial: Trial, case: Case) -> Finding:
