@@ -197,9 +197,36 @@ def heads_of_even_tokens(xq, xk, freqs_cis):
     return q, k
 
 
+def angles_within_one_turn(positions, inv_freq):
+    """Take off whole turns."""
+    return np.mod(reference.angles(positions, inv_freq), 2 * np.pi)
+
+
+def first_of_all_heads(x, positions, weight, *, interleaved, base=10000.0, rotary_dim=None):
+    """Rotate the components of all heads as one vector."""
+    y = reference.project_value(x, weight)
+    flat = y.reshape(*y.shape[:2], 1, -1)
+    how = {"interleaved": interleaved, "base": base, "rotary_dim": rotary_dim}
+    return reference.apply_rotary(flat, positions, **how).reshape(y.shape).astype(x.dtype)
+
+
+def rope_from_the_end(q, k):
+    """Give the query the positions of the last keys."""
+    past = max(k.shape[2] - q.shape[2], 0)
+    longer = np.concatenate([q[:, :, :1].repeat(past, axis=2), q], axis=2)
+    return reference.RoPE(longer, k)[0][:, :, past:], reference.RoPE(q, k)[1]
+
+
 @pytest.mark.parametrize(
     ("name", "function", "told"),
     [
+        ("angles", angles_within_one_turn, ("angles reduced", "angles")),
+        ("RoPE", rope_from_the_end, ("query counted from the end", "RoPE")),
+        (
+            "project_query",
+            first_of_all_heads,
+            ("rotated before the split into heads", "project_query"),
+        ),
         (
             "angles",
             angle_of_one_more,

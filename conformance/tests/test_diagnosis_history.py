@@ -38,6 +38,24 @@ KEPT = {one.name: one for one in zoo()}
             "made again, a call comes out 1.27726 times as large",
             "calls that are made again",
         ),
+        (
+            "eight_entries_by_ends",
+            "stale positions",
+            "with these ends, of 8 such that are kept; all of them go for one more",
+            "every call",
+        ),
+        (
+            "in_the_dtype_before",
+            "stale dtype",
+            "the dtype of the first call with these positions since another",
+            "every call",
+        ),
+        (
+            "doubled_once",
+            "table grown too little",
+            "a table of 1024 rows, doubled once in a call that needs more, one for each head_dim",
+            "every call",
+        ),
         ("kept_by_sum", "stale positions", "first call with this sum of positions", "every call"),
         (
             "kept_without_base",

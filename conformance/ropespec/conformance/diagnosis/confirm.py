@@ -114,7 +114,8 @@ def confirmed(
     fresh = list[Seen]()
     elements = total = calls = 0
     refuted, applied = False, 0
-    for given in (*fresh_calls(maker, seed, explanation.where), *_alike(maker, like, seed)):
+    asked = (*fresh_calls(maker, seed, explanation.where), *_alike(maker, like, seed))
+    for given in (*asked, *_measured(maker, right, explanation.choice, seed)):
         answer = asker.ask(given)
         if answer is None or answer.y is None:
             continue
@@ -123,7 +124,7 @@ def confirmed(
         got, of = explains(explanation, seen)
         elements, total, calls = elements + got, total + of, calls + 1
         refuted |= got < of
-        applied += int(telling(seen, expected(explanation, seen)).sum())
+        applied += int(telling(seen, expected(explanation, seen)).sum()) if of else 0
     if refuted or applied < _LEAST:
         return None, fresh
     return Confirmed(explanation, elements, total, calls), fresh
@@ -177,6 +178,14 @@ def _alike(maker: Maker, like: Sequence[Seen], seed: int) -> list[Given]:
         made.append(maker.given((b, s, h), "scattered", seed + 30 + k, dim=d))
         made.append(maker.given((b, s + 1, h), "ragged", seed + 40 + k, dim=d))
     return made
+
+
+def _measured(maker: Maker, right: Chain, choice: Choice, seed: int) -> list[Given]:
+    """Make calls of the widths for which there are numbers, where these were measured."""
+    if not choice.free:
+        return []
+    made = [maker.given((2, 5, 2), "scattered", seed + 50, dim=dim) for dim in maker.dims]
+    return [one for one in made if not np.isnan(run(choice.chain(right), one).y).any()]
 
 
 def _further(positions: Array, maker: Maker) -> Array:

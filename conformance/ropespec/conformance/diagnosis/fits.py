@@ -121,9 +121,15 @@ def _product_of(first: _Form, second: _Form) -> Choice:
 
 def fitted_clip(wrong: Sequence[Seen]) -> Iterator[Choice]:
     """Return the result cut at the size that all wrong components have."""
-    sizes = np.concatenate([np.abs(seen.y[seen.wrong]) for seen in wrong[:6]])
-    if len(sizes) and np.isfinite(sizes).all() and np.ptp(sizes) <= 1e-5 * sizes.max():
-        yield clipped_at(snapped(float(sizes.max()), 1e-5))
+    sizes = {seen.given.dtype: np.abs(seen.y[seen.off]) for seen in wrong[:6] if seen.off.any()}
+    every = np.concatenate([*sizes.values(), np.zeros(0)])
+    if every.size and np.isfinite(every).all() and np.ptp(every) <= _STEP * every.max():
+        finest = min(sizes, key=("float64", "float32", "float16", "bfloat16").index)
+        yield clipped_at(snapped(float(sizes[finest].max()), 1e-5))
+
+
+_STEP = 8e-3
+"""How far apart the neighbours of a number are, at most, in the coarsest dtype."""
 
 
 def fitted_widths(wrong: Sequence[Seen]) -> Iterator[Choice]:

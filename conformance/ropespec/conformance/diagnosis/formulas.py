@@ -123,6 +123,22 @@ def _matrix(interleaved: bool, base: float, draw: int) -> Asked:  # a table of f
     )
 
 
+def _angles(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
+    where, theta = 30 * _places(draw), reference.inv_freq(16, base)
+    right, turn = reference.angles(where, theta), 2 * np.pi
+    return Asked(
+        (where, theta),
+        {},
+        {
+            "right": lambda: right,
+            "from 0 to 2 pi": lambda: np.mod(right, turn),
+            "from -pi to pi": lambda: np.remainder(right + np.pi, turn) - np.pi,
+            "in turns": lambda: right / turn,
+            "in degrees": lambda: np.degrees(right),
+        },
+    )
+
+
 def _score(interleaved: bool, base: float, draw: int) -> Asked:  # a table of functions
     q, k = drawn(5, 16, draw=draw), drawn(5, 16, seed=73, draw=draw)
     offset = np.array([0, 3, -2, 7, 1])
@@ -192,6 +208,7 @@ def _from_complex(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: 
 
 
 ASKED: dict[str, Callable[[bool, float, int], Asked]] = {
+    "angles": _angles,
     "rotation_matrix": _matrix,
     "apply_rotary_cos_sin": _tables,
     "apply_rotary_dense": _rotation(reference.apply_rotary_dense),

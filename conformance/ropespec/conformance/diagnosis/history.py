@@ -21,11 +21,12 @@ from ropespec.conformance.diagnosis.edges import edge, powers
 from ropespec.conformance.diagnosis.search import reproduces
 from ropespec.conformance.diagnosis.seen import Seen, agree
 from ropespec.conformance.diagnosis.where import EVERYWHERE
-from ropespec.conformance.judge.values import ALIKE
+from ropespec.conformance.judge.values import ALIKE, numpy_dtype
 from ropespec.conformance.mistakes.chain import Chain
+from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import LADDERS
 from ropespec.conformance.mistakes.given import Given
-from ropespec.conformance.mistakes.memory import MEMORIES
+from ropespec.conformance.mistakes.memory import LIMITED, MEMORIES
 from ropespec.conformance.mistakes.turning import TURNS
 from ropespec.conformance.profile import Profile
 from ropespec.spec.convention import Keywords
@@ -162,8 +163,11 @@ def _going_on(given: Given, maker: Maker) -> list[Given]:
 
 
 def _asked_otherwise(given: Given, maker: Maker) -> list[Given]:
-    """Return calls at the same positions in the other layout, and of another base, where taken."""
+    """Return calls at the same positions in another dtype, layout and base, where there is one."""
     found = list[Given]()
+    if others := [one for one in maker.profile.dtypes if one != given.dtype]:
+        kind = numpy_dtype(others[len(given.x) % len(others)])
+        found.append(replace(given, x=given.x.astype(kind)))
     if len({*maker.profile.layouts}) > 1:
         found.append(_stating(given, interleaved=not given.interleaved))
     if "base" in maker.taken:
@@ -185,6 +189,29 @@ def run_sequences(asker: Asker, maker: Maker, right: Chain, seed: int, count: in
             answer = asker.ask(given)
             if answer is not None and answer.y is not None:
                 seen.append(Seen(answer, right))
+    return seen
+
+
+_CROWD = (1, 2, 3, 4, 5, 8, 9, 10, 11, 16, 17, 32, 33, 64, 65, 128, 129)
+"""How many other calls ago: as many as caches hold, and one more."""
+
+
+def run_crowd(asker: Asker, maker: Maker, right: Chain) -> list[Seen]:
+    """Ask for what is much like calls of long ago, some of which were made again in between."""
+    count = 24 if maker.profile.framework.compiles else max(_CROWD) + 1
+    givens = [maker.given((2, 5, 1), "scattered", 7000 + n) for n in range(count)]
+    calls, rng = list[Given](), np.random.default_rng(7)
+    for n, given in enumerate(givens):
+        calls.append(given)
+        calls += givens[n // 2 : n // 2 + 1] if n % 3 == 1 else []
+        back = [givens[n + 1 - ago] for ago in _CROWD if ago <= n + 1]
+        calls += _much_like(back[int(rng.integers(len(back)))], rng, maker.profile)[:1]
+    seen = list[Seen]()
+    asker.fresh()
+    for given in calls:
+        answer = asker.ask(given)
+        if answer is not None and answer.y is not None:
+            seen.append(Seen(answer, right))
     return seen
 
 
@@ -228,17 +255,29 @@ def remembered(
     if not wrong:
         return [], seen
     tried = (*MEMORIES, *(c for c in (*TURNS, *LADDERS) if c.stage != "tail"))
-    fits = [c for c in tried if all(reproduces(c.chain(right), one, c) for one in wrong)]
-    found = [one for one in (Explanation(c, EVERYWHERE) for c in fits) if _holds(one, seen)]
-    for choice in () if found else fits:  # where each is made takes long to find out
+    fresh, fits = run_sequences(asker, maker, right, 2, 3), list[Choice]()
+    for choices in (tried, LIMITED):
+        mine = [c for c in choices if all(reproduces(c.chain(right), one, c) for one in wrong)]
+        found = [one for one in (Explanation(c, EVERYWHERE) for c in mine) if _holds(one, seen)]
+        if found and choices is LIMITED:
+            fresh += run_crowd(asker, maker, right)
+        if kept := _kept(found, fresh):
+            return kept, seen
+        fits += mine
+    found = []
+    for choice in fits:  # where each is made takes long to find out
         if time.process_time() > until or len(found) >= _MANY:
             break
         found += [Explanation(choice, where) for where in located(choice, seen, history=True)]
-    fresh = run_sequences(asker, maker, right, 2, 3)
+    return _kept(found, fresh), seen
+
+
+def _kept(found: Sequence[Explanation], fresh: Sequence[Seen]) -> list[Confirmed]:
+    """Return what explains every component of fresh sequences, by their past."""
     kept = list[Confirmed]()
     for explanation in found:
         counts = [explains(explanation, one) for one in fresh]
         got, of = (sum(column) for column in zip(*counts, strict=True))
         if got == of and applies(explanation, fresh) and is_by_past(explanation, fresh):
             kept.append(Confirmed(explanation, got, of, len(fresh)))
-    return kept, seen
+    return kept

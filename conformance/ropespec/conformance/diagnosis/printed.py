@@ -28,15 +28,16 @@ def _embedding_table(interleaved: bool, base: float, draw: int) -> Asked:  # noq
 
 
 def _rope(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
-    q, k = drawn(2, 3, 6, 16, draw=draw), drawn(2, 3, 6, 16, seed=73, draw=draw)
+    q, k = drawn(2, 3, 4, 16, draw=draw), drawn(2, 3, 6, 16, seed=73, draw=draw)
 
     def turned(x: Float, factor: int = 1, start: int = 0) -> Any:  # noqa: ANN401  # an array
-        where = factor * np.arange(6) + start
+        where = factor * np.arange(x.shape[2]) + start
         y = reference.apply_rotary(x.transpose(0, 2, 1, 3), where, interleaved=True)
         return y.transpose(0, 2, 1, 3)
 
     def printed(x: Float) -> Any:  # noqa: ANN401  # an array
-        cos, sin = (np.tile(part, 2) for part in reference.cos_sin(np.arange(6), 16))
+        where = np.arange(x.shape[2])
+        cos, sin = (np.tile(part, 2) for part in reference.cos_sin(where, 16))
         other = np.stack([-x[..., 1::2], x[..., 0::2]], -1).reshape(x.shape)
         return x * cos + other * sin
 
@@ -46,6 +47,7 @@ def _rope(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  
         {
             "right": lambda: (turned(q), turned(k)),
             "from 1": lambda: (turned(q, start=1), turned(k, start=1)),
+            "query from the end": lambda: (turned(q, start=2), turned(k)),
             "opposite": lambda: (turned(q, -1), turned(k, -1)),
             "sum of positions": lambda: (turned(q), turned(k, -1)),
             "not rotated": lambda: (q, k),

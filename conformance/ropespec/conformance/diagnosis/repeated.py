@@ -52,6 +52,7 @@ _TABLES = ("ROT-22.value",)
 _PROPERTIES = {
     "AXES-1.alike": _Property("position number left out", step=1, draws=_PATTERNS),
     "FREQ-6.integers": _Property("positions of few bits"),
+    "PUB-5.dtypes": _Property("dtype of the query", "must return dtype", ("PUB-5.value",)),
     "ROT-17.rounded": _Property("result cut off", "cut off, not rounded"),
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
     "ROT-19.refilled": _Property("kept by memory"),

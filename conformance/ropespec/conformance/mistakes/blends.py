@@ -1,6 +1,7 @@
 """Schemes that keep fast pairs and divide slow ones: what is done between, or at the ends."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,10 +55,24 @@ def _ends(claimed: Yarn) -> Iterator[Choice]:
         change = {"frequency": _between(claimed, np.floor, np.ceil, width)}
         what = f"the ends of the ramp are those of {word}"
         yield Choice("another blend", "frequency", what, change)
+    for base in _BASES:
+        change = {"frequency": _between(claimed, np.floor, np.ceil, base=base)}
+        yield Choice(
+            "another blend", "frequency", f"the ramp has its ends by base {base:g}", change
+        )
+    for length in _LENGTHS:
+        other = replace(claimed, original_length=length)
+        change = {"frequency": _between(other, np.floor, np.ceil)}
+        what = f"the ramp has its ends by an original length of {length}"
+        yield Choice("another blend", "frequency", what, change)
     for what, number in _NUMBERED:
         change = {"frequency": _between(claimed, np.floor, np.ceil, number=number)}
         yield Choice("another blend", "frequency", what, change)
 
+
+_BASES = (10000.0, 500000.0, 1e6)
+_LENGTHS = (2048, 4096, 8192, 32768)
+"""Defaults that functions for the ends of a ramp have, and that stay where none is handed on."""
 
 _NUMBERED: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("the ramp counts components, and not pairs", lambda i: 2 * i),
@@ -89,12 +104,13 @@ def _between(
     above: _Rounded,
     width: Callable[[Given], int] = lambda g: g.turning,
     number: Callable[[Array], Array] = lambda i: i,
+    base: float | None = None,
 ) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
         i, r = number(np.arange(g.turning // 2)), width(g)
         turns = (float(claimed.beta_fast), float(claimed.beta_slow))
         ends = [
-            r * np.log(claimed.original_length / (2 * np.pi * each)) / (2 * np.log(g.base))
+            r * np.log(claimed.original_length / (2 * np.pi * each)) / (2 * np.log(base or g.base))
             for each in turns
         ]
         low, high = max(below(ends[0]), 0.0), min(above(ends[1]), r - 1.0)

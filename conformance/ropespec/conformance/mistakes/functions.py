@@ -75,6 +75,13 @@ tables brought to the unit circle
     Tables that carry a factor lose it; take the entries as they are.
 tables of one row for all
     The first row of the tables rotates all rows; index the tables by the row as well.
+dtype of the query
+    The rotated key has the dtype of the query; cast each to that of its own.
+query counted from the end
+    Where the keys are more, the query is given the positions of the last of them; count both from
+    0.
+angles reduced
+    The angles are reduced by whole turns, or are no radians; return position times frequency.
 dtype of the tables
     The result has the dtype of the tables; cast it to that of x.
 tables overwritten

@@ -9,6 +9,7 @@ from ropespec.conformance.mistakes.chain import RIGHT, Table, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.keys import KEYS, Source, first, like, run
 from ropespec.conformance.mistakes.rounding import rounded
 
 __all__ = ["KEPT_TABLES", "MISTAKES", "OF_ONE_CALL"]
@@ -22,6 +23,9 @@ table grown wrong
 table as long as the last token
     The table ends with the position of the last token, and larger ones before it are clamped; take
     the largest position of the call.
+table grown too little
+    A table that is too short for a call is doubled once, or made as long as the call has tokens,
+    and positions beyond its end are clamped; make it as long as the largest position asks.
 table as long as one number
     The table ends with the largest of one of several position numbers, and larger ones of another
     are clamped; take the largest of all.
@@ -93,6 +97,25 @@ def _to_the_last_token(first: int, kept: str = "anew") -> Choice:
     what = f"the position is clamped to a table of {first} rows, longer for last tokens alone{of}"
     stage = "place" if kept == "anew" else "memory"
     return Choice("table as long as the last token", stage, what, {"place": place}, 1.9)
+
+
+def _too_little(first: int, *, doubled: bool, by_width: bool) -> Choice:
+    """Return the place of a table that grows, and may still be short of what a call needs."""
+
+    def place(given: Given) -> Array:
+        rows = first
+        for one in _asked_for(given, by_width=by_width):
+            if not doubled:
+                rows = max(rows, one.x.shape[1])
+            elif np.abs(one.positions).max(initial=0) >= rows:
+                rows *= 2
+        p = own_position(given)
+        return np.sign(p) * np.minimum(np.abs(p), rows - 1)
+
+    of = ", one for each head_dim" if by_width else ""
+    grows = "doubled once in a call that needs more" if doubled else "longer for more tokens alone"
+    what = f"the position is clamped to a table of {first} rows, {grows}{of}"
+    return Choice("table grown too little", "memory", what, {"place": place}, 1.9)
 
 
 def _to_one_number(axis: int) -> Choice:
@@ -170,6 +193,11 @@ def _kept_in_dtype(how: str, grown: Grown) -> Choice:
     return Choice("C4", "memory", what, _tables_in(lambda g: _made_in(g, grown)), 1.4)
 
 
+def _by_key(word: str, source: Source) -> Choice:
+    what = f"cos and sin have the dtype of the {word}"
+    return Choice("C4", "memory", what, _tables_in(lambda g: source(g).dtype), 1.45)
+
+
 def _tables_in(dtype: Callable[[Given], str]) -> dict[str, object]:
     """Return tables rounded to a dtype, and what float arithmetic may make of a halfway case."""
 
@@ -190,6 +218,9 @@ def _tables_in(dtype: Callable[[Given], str]) -> dict[str, object]:
 def _always(kind: str) -> Callable[[Given], str]:
     return lambda _: kind
 
+
+_POSITIONS = ("call with these positions", like(lambda p: p))
+_OF_ANY_DTYPE = (_POSITIONS, *((word, key) for word, key in KEYS if "dtype" not in word))
 
 OF_ONE_CALL: tuple[Choice, ...] = (
     *(_to_one_number(axis) for axis in range(3)),
@@ -221,6 +252,12 @@ KEPT_TABLES: tuple[Choice, ...] = (
         for kept in ("by width", "")
     ),
     *(
+        _too_little(first, doubled=doubled, by_width=by_width)
+        for first in (1, *(2**k for k in range(6, 16)))
+        for doubled in (False, True)
+        for by_width in (True, False)
+    ),
+    *(
         _of_a_trace(how, grown, by_width=by_width)
         for how, grown in (
             ("as long as it must be", lambda need, _: need),
@@ -245,6 +282,8 @@ KEPT_TABLES: tuple[Choice, ...] = (
             ("made, at least doubled", lambda need, rows: max(need, 2 * rows)),
         )
     ),
+    *(_by_key(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
+    *(_by_key(f"first {word} since another", run(key)) for word, key in _OF_ANY_DTYPE),
     *(
         Choice("C4", "memory", f"cos and sin are rounded to {kind}", _tables_in(_always(kind)), 1.5)
         for kind in ("bfloat16", "float16", "float32")

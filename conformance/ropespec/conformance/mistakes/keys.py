@@ -1,15 +1,18 @@
 # ruff: noqa: ARG005  # a key may ask for nothing
-"""What caches are kept by: some of what a call depends on."""
+"""What caches are kept by, some of what a call depends on, and which call left what is kept."""
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
 
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["KEYS", "Key", "like"]
+__all__ = ["KEYS", "LIMITS", "Key", "Source", "first", "like", "limited", "previous", "run"]
 
 Key = Callable[[Given], object]
+Source = Callable[[Given], Given]
+"""Of a call, the one that left what serves it: itself, if nothing did."""
 
 
 def like(read: Callable[[Array], Array]) -> Key:
@@ -45,3 +48,68 @@ KEYS: tuple[tuple[str, Key], ...] = (
     ("call of this shape of positions and parity", lambda g: (len(g.past) % 2, g.positions.shape)),
 )
 """What may be kept by, in words."""
+
+
+def first(key: Key) -> Source:
+    """Return the first call with this key: all is kept."""
+
+    def source(given: Given) -> Given:
+        mine = key(given)
+        return next((one for one in given.past if key(one) == mine), given)
+
+    return source
+
+
+def previous(key: Key) -> Source:
+    """Return the last call before with this key."""
+
+    def source(given: Given) -> Given:
+        mine = key(given)
+        return next((one for one in reversed(given.past) if key(one) == mine), given)
+
+    return source
+
+
+def run(key: Key) -> Source:
+    """Return the call since which each had this key: one entry is kept."""
+
+    def source(given: Given) -> Given:
+        mine = key(given)
+        same = itertools.takewhile(lambda one: key(one) == mine, reversed(given.past))
+        return [given, *same][-1]
+
+    return source
+
+
+def limited(key: Key, most: int, makes_room: str) -> Source:
+    """Return the call that made the entry, where so many are kept.
+
+    Parameters
+    ----------
+    key : callable
+        What entries are kept by.
+    most : int
+        How many of them.
+    makes_room : str
+        What goes for one more: one of `LIMITS`.
+    """
+
+    def source(given: Given) -> Given:
+        kept = dict[object, Given]()
+        for one in (*given.past, given):
+            mine = key(one)
+            if mine in kept:
+                if makes_room == LIMITS[2]:
+                    kept[mine] = kept.pop(mine)
+                continue
+            if len(kept) == most:
+                for old in list(kept)[: None if makes_room == LIMITS[0] else 1]:
+                    del kept[old]
+            kept[mine] = one
+        return kept[key(given)]
+
+    return source
+
+
+LIMITS = ("all of them go", "the oldest goes", "the one not used for longest goes")
+"""What goes where there is no room for one more entry."""

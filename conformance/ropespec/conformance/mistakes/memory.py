@@ -1,7 +1,6 @@
 # ruff: noqa: ARG005  # what is shifted by may ask for nothing
 """What is kept of earlier calls, and what it does to this one."""
 
-import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -12,9 +11,19 @@ from ropespec.conformance.mistakes.dynamic import at_length
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
-from ropespec.conformance.mistakes.keys import KEYS, Key, like
+from ropespec.conformance.mistakes.keys import (
+    KEYS,
+    LIMITS,
+    Key,
+    Source,
+    first,
+    like,
+    limited,
+    previous,
+    run,
+)
 
-__all__ = ["MEMORIES", "MISTAKES"]
+__all__ = ["LIMITED", "MEMORIES", "MISTAKES"]
 
 MISTAKES = entries("""
 P2 offset counted twice
@@ -57,34 +66,15 @@ def _placed(given: Given, kept: Given) -> Array:
     return own_position(given)
 
 
-def _first_of(key: Key, *, row: bool = False) -> Callable[[Given], Array]:
+def _of(source: Source, *, row: bool = False) -> Callable[[Given], Array]:
+    """Return the place in the call that left what is kept, or in its first row."""
+
     def place(given: Given) -> Array:
-        mine = key(given)
-        kept = next((one for one in given.past if key(one) == mine), given)
+        kept = source(given)
         if row:
             p = kept.positions[:1, : given.x.shape[1]]
             return np.broadcast_to(p, given.positions.shape)[..., None, None].astype(np.float64)
         return _placed(given, kept)
-
-    return place
-
-
-def _previous(key: Key) -> Callable[[Given], Array]:
-    def place(given: Given) -> Array:
-        mine = key(given)
-        kept = next((one for one in reversed(given.past) if key(one) == mine), given)
-        return _placed(given, kept)
-
-    return place
-
-
-def _run_of(key: Key) -> Callable[[Given], Array]:
-    """Return the positions of the call since which each had this key: one entry is kept."""
-
-    def place(given: Given) -> Array:
-        mine = key(given)
-        same = itertools.takewhile(lambda one: key(one) == mine, reversed(given.past))
-        return _placed(given, [given, *same][-1])
 
     return place
 
@@ -161,7 +151,7 @@ def _cut(pick: Callable[[list[int]], int]) -> Callable[[Given], Array]:
     return theta
 
 
-def _first(widths: list[int]) -> int:
+def _earliest(widths: list[int]) -> int:
     return widths[0]
 
 
@@ -208,10 +198,10 @@ def _length_kept(*, by_length: bool) -> Choice:
 
 def _base_of(word: str, key: Key) -> Choice:
     """Return the frequencies by the base of the first call with a key."""
+    source = first(key)
 
     def theta(g: Given) -> Array:
-        base = next(one.base for one in (*g.past, g) if key(one) == key(g))
-        return ladder(g.scaled(g.scaling, base))
+        return ladder(g.scaled(g.scaling, source(g).base))
 
     what = f"the base is that of the first {word}"
     return Choice("base of another call", "memory", what, {"frequency": theta})
@@ -223,19 +213,21 @@ def _place(key: str, what: str, place: Callable[[Given], Array], cost: float = 1
 
 MEMORIES: tuple[Choice, ...] = (
     *(
-        _place("C1", f"that of the first {word}", _first_of(key), 1.0 + 0.01 * k)
+        _place("C1", f"that of the first {word}", _of(first(key)), 1.0 + 0.01 * k)
         for k, (word, key) in enumerate(KEYS)
     ),
     *(
-        _place("C1", f"that of row 0 of the first {word}", _first_of(key, row=True), 1.1 + 0.01 * k)
+        _place(
+            "C1", f"that of row 0 of the first {word}", _of(first(key), row=True), 1.1 + 0.01 * k
+        )
         for k, (word, key) in enumerate(KEYS[1:6])
     ),
     *(
-        _place("C1", f"that of the last {word} before", _previous(key), 1.2 + 0.01 * k)
+        _place("C1", f"that of the last {word} before", _of(previous(key)), 1.2 + 0.01 * k)
         for k, (word, key) in enumerate(KEYS)
     ),
     *(
-        _place("C1", f"that of the first {word} since another", _run_of(key), 1.15 + 0.01 * k)
+        _place("C1", f"that of the first {word} since another", _of(run(key)), 1.15 + 0.01 * k)
         for k, (word, key) in enumerate(KEYS[1:])
     ),
     _place("C1", "that of the longest call so far", _longest, 1.3),
@@ -257,7 +249,7 @@ MEMORIES: tuple[Choice, ...] = (
         "frequencies of the first width",
         "memory",
         "the frequencies are those of the first width",
-        {"frequency": _cut(_first)},
+        {"frequency": _cut(_earliest)},
     ),
     Choice(
         "frequencies of the first width",
@@ -281,3 +273,16 @@ MEMORIES: tuple[Choice, ...] = (
     *KEPT_TABLES,
 )
 """What earlier calls may leave behind."""
+
+LIMITED: tuple[Choice, ...] = tuple(
+    _place(
+        "C1",
+        f"that of the first {word}, of {most} such that are kept; {makes_room} for one more",
+        _of(limited(key, most, makes_room)),
+        1.5 + 0.01 * k,
+    )
+    for k, (word, key) in enumerate(KEYS)
+    for most in (2, 3, 4, 8, 10, 16, 32, 64, 128)
+    for makes_room in LIMITS
+)
+"""What is kept in so many entries: these are tried last, for they are many."""

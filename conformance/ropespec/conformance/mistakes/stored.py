@@ -87,6 +87,10 @@ def _heads_as_one(g: Given) -> Given:
     return replace(g.rotating(None), x=g.x.reshape(*g.x.shape[:2], 1, -1))
 
 
+def _first_of_all_heads(g: Given) -> Given:
+    return replace(g, x=g.x.reshape(*g.x.shape[:2], 1, -1))
+
+
 def _heads_last(g: Given) -> Given:
     b, s, heads, dim = g.shape
     return replace(g, x=g.x.reshape(b, s, dim, heads).swapaxes(2, 3))
@@ -260,6 +264,13 @@ STORES: tuple[Choice, ...] = (
         "heads are rotated as one long vector",
         {"call": _heads_as_one},
         shown=(Shown.by("flat_heads", "ROT-19.heads", "ROT-7.value"),),
+    ),
+    Choice(
+        "X3",
+        "call",
+        "heads are one long vector, of which rotary_dim components rotate",
+        {"call": _first_of_all_heads},
+        1.1,
     ),
 )
 """What else is done to x before and to y after."""

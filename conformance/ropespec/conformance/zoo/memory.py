@@ -11,7 +11,10 @@ from ropespec.spec.scaling import DynamicNtk
 
 __all__ = [
     "DoubledInTheFirstDtype",
+    "DoubledOnce",
+    "EightEntriesByEnds",
     "GrownARowLate",
+    "InTheDtypeBefore",
     "KeptByAddress",
     "KeptByMemory",
     "KeptBySum",
@@ -84,6 +87,62 @@ class OneEntryByEnds:
         if self.kept is None or key != self.key:
             self.key, self.kept = key, table(positions, x.shape[-1])
         return half(x, *self.kept)
+
+
+@wrong("C1", "Tables are kept for positions with the same ends.", "ROT-19.likeness")
+class EightEntriesByEnds:
+    """Tables by the ends of the positions, all forgotten where a ninth would come."""
+
+    def __init__(self) -> None:
+        self.kept: dict[object, tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Take positions for what their ends are."""
+        key = (positions.shape, x.shape[-1], *positions.ravel()[:1], *positions.ravel()[-1:])
+        if key not in self.kept:
+            if len(self.kept) == 8:
+                self.kept.clear()
+            self.kept[key] = table(positions, x.shape[-1])
+        return half(x, *self.kept[key])
+
+
+@wrong(
+    "C4",
+    "Tables are kept for the positions of the call before, in its dtype.",
+    "ROT-19.walk",
+    dtypes=("float32", "bfloat16"),
+)
+class InTheDtypeBefore:
+    """One table for all layers of a step, made anew when the positions are others."""
+
+    def __init__(self) -> None:
+        self.key: object = None
+        self.kept: tuple[Array, Array] | None = None
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make tables in the dtype of x, and look at the positions alone later."""
+        key = (positions.shape, x.shape[-1], positions.tobytes())
+        if self.kept is None or key != self.key:
+            cos, sin = table(positions, x.shape[-1])
+            self.key, self.kept = key, (cos.astype(x.dtype), sin.astype(x.dtype))
+        cos, sin = self.kept
+        return half(x, cos.astype(np.float32), sin.astype(np.float32))
+
+
+@wrong("table grown too little", "A table that is too short is doubled once.", "FREQ-6.neighbours")
+class DoubledOnce:
+    """Rows for 1024 positions, and for twice as many where that is too few."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, int] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Clamp to the table, whatever the position."""
+        rows = self.rows.get(x.shape[-1], 1024)
+        if np.abs(positions).max(initial=0) >= rows:
+            rows *= 2
+        self.rows[x.shape[-1]] = rows
+        return rope(x, np.clip(positions, 1 - rows, rows - 1))
 
 
 @wrong("C1", "Tables are kept for the sum of the positions.", "ROT-19.likeness")

@@ -199,6 +199,18 @@ def emb_by_the_conjugate(xq: Array, xk: Array, freqs_cis: Array) -> Both:
 
 
 @wrong(
+    "dtype of the query",
+    "Both results are cast as the query is.",
+    "PUB-5.dtypes",
+    offers="apply_rotary_emb",
+    dtypes=("float32", "float16"),
+)
+def emb_as_the_query(xq: Array, xk: Array, freqs_cis: Array) -> Both:
+    """Cast both to the dtype of the query."""
+    return _emb(xq, freqs_cis), _emb(xk, freqs_cis).astype(xq.dtype)
+
+
+@wrong(
     "offset by one",
     "Of two codes of the rotation one starts at position 1.",
     "PUB-5.rope",

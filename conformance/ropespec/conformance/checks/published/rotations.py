@@ -12,7 +12,7 @@ from ropespec.conformance.checks.literal import FEW
 from ropespec.conformance.checks.shared import LITERAL, NEAR, answer, draw, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules
-from ropespec.conformance.judge.finding import Call, Finding, compare, worst
+from ropespec.conformance.judge.finding import Call, Finding, compare, held, worst
 from ropespec.conformance.judge.rotation import Rotation, from_pairs
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
@@ -162,6 +162,29 @@ def rotary_emb(trial: Trial, case: Case) -> Finding:
     exact = [_emb_exactly(x, table, rules(trial, case.dtype)) for x in (xq, xk)]
     message = "the pairs are not multiplied by freqs_cis of their position"
     return _both(trial, case, _EMB, (xq, xk, table), (exact[0], exact[1]), message)
+
+
+def _of_two_dtypes(trial: Trial) -> str | None:
+    return None if len(trial.profile.dtypes) > 1 else "one dtype claimed"
+
+
+@check(
+    "PUB-5.dtypes",
+    "The rotated key has the dtype of the query, or of the table.",
+    needs=(_EMB,),
+    names=("P-40",),
+    space=_SPACE,
+    applies=_of_two_dtypes,
+    share=FEW,
+    every_dtype=True,
+)
+def emb_dtypes(trial: Trial, case: Case) -> Finding:
+    """Where xq and xk have different dtypes, each result has that of its own."""
+    others = [dtype for dtype in trial.profile.dtypes if dtype != case.dtype]
+    other = replace(case, dtype=others[case.seed % len(others)])
+    (xq, _, table), (_, xk, _) = _emb_inputs(case), _emb_inputs(other)
+    reply, call = trial.call(_EMB, (xq, xk, table)), Call(_EMB, (xq, xk, table))
+    return answer(reply, call, dtypes=(case.dtype, other.dtype)) or held()
 
 
 @check(
