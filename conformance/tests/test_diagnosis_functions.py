@@ -304,6 +304,48 @@ def test_attention_is_told_side_by_side(change, told, named):
     assert told in named(attention=attention_with(change))
 
 
+def with_groups(keys, values):
+    """Return attention whose heads have keys and values by maps of their own."""
+
+    def change(given):
+        h, g = np.shape(given["q"])[2], np.shape(given["k"])[2]
+        maps = {"in turn": np.arange(h) % g, "as claimed": np.arange(h) // (h // g)}
+        return {"k": given["k"][:, :, maps[keys]], "v": given["v"][:, :, maps[values]]}
+
+    return attention_with(change)
+
+
+@pytest.mark.parametrize(
+    ("keys", "values", "told"),
+    [
+        ("in turn", "in turn", ["keys of grouped heads", "values of grouped heads"]),
+        ("in turn", "as claimed", ["keys of grouped heads"]),
+        ("as claimed", "in turn", ["values of grouped heads"]),
+        ("as claimed", "as claimed", []),
+    ],
+)
+def test_groups_of_keys_and_of_values_are_told_apart(keys, values, told, named):
+    """A map of heads may be wrong on one side alone."""
+    found = named(attention=with_groups(keys, values))
+
+    assert [(name, where) for _, name, where in found] == [
+        ("heads mapped to other groups", where) for where in told
+    ]
+
+
+def scaled_by_the_values(given):
+    """Make the scores larger as the root of head_dim over the width of the values."""
+    ratio = np.shape(given["q"])[-1] / np.shape(given["v"])[-1]
+    return {"q": given["q"] * np.float32(np.sqrt(ratio))}
+
+
+def test_values_of_another_width_are_asked_for(named):
+    """The width of the values is seen in no call where it is head_dim."""
+    told = ("", "scaled by the width of the values", "scale of narrow values")
+
+    assert named(attention=attention_with(scaled_by_the_values)) == [told]
+
+
 def by_the_other_side(given, side, other):
     """Rotate one side by the positions of the other where both have as many tokens."""
     alike = np.shape(given[f"{side}_positions"]) == np.shape(given[f"{other}_positions"])

@@ -1,6 +1,10 @@
 """How the heads of one x are shared out between a query and a key."""
 
-__all__ = ["queries"]
+__all__ = ["OtherShapeError", "queries"]
+
+
+class OtherShapeError(ValueError):
+    """A query or a key came back in another shape than it had."""
 
 
 def queries(heads: int) -> int:

@@ -1,13 +1,13 @@
 """Attention as a product: rotation of q and of k, scale, mask, sums, heads, values."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
 import numpy as np
 
-from ropespec.conformance.diagnosis.attended import DIM, SIZES, Attended, attended
+from ropespec.conformance.diagnosis.attended import DIM, GROUPED, HEADS, SIZES, Attended, attended
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
 from ropespec.conformance.diagnosis.scored import DRAWS, close
 from ropespec.conformance.diagnosis.told import reproduced
@@ -31,17 +31,26 @@ def _reproduced(session: Session, size: str) -> list[Diagnosis]:
     calls = [call for n in range(DRAWS) if (call := attended(session, n, size)) is not None]
     if len(calls) < DRAWS:
         return []
+    keyed = HEADS if size == GROUPED else ("",)
+    told = next((found for how in keyed if (found := _told(calls, how)) is not None), [])
+    count = sum(call.weights.size + call.output.size for call in calls)
+    evidence = f"reproduces {count} of {count} weights and outputs in {DRAWS} fresh calls"
+    return [
+        reproduced(one.key, one.said, f"{one.stage}{size}", evidence, one.equals) for one in told
+    ]
+
+
+def _told(calls: Sequence[Attended], keyed: str) -> "list[_Told] | None":
+    """Return what is done in all calls, where heads have these keys; None if that fits nothing."""
     pairs: Pairs | None = None
+    calls = [replace(call, keyed=keyed) for call in calls]
     for call in calls:
         pairs = _fitting(call, pairs)
     told = [list(_stages(call, pairs or [])) for call in calls]
     if any(_LOST in stages or stages != told[0] for stages in told):
-        return []
-    count = sum(call.weights.size + call.output.size for call in calls)
-    evidence = f"reproduces {count} of {count} weights and outputs in {DRAWS} fresh calls"
-    return [
-        reproduced(one.key, one.said, f"{one.stage}{size}", evidence, one.equals) for one in told[0]
-    ]
+        return None
+    of_heads = [_Told("keys", "heads mapped to other groups", keyed)] if keyed else []
+    return [*of_heads, *told[0]]
 
 
 Pairs = list[tuple[Choice, Choice]]
@@ -260,13 +269,15 @@ def _scales(call: Attended) -> Iterator[tuple[str, float]]:
     yield "", 1.0
     yield "T2", float(np.sqrt(DIM))
     yield "T1", 1 / float(np.sqrt(call.q.x.shape[2]))
+    if call.v.shape[-1] != DIM:
+        yield "scaled by the width of the values", float(np.sqrt(DIM / call.v.shape[-1]))
     yield from (("score scaled", float(one)) for one in (0.25, 0.5, np.sqrt(0.5), np.sqrt(2), 2.0))
 
 
 def _values(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
     """Find what is summed with the weights that came."""
-    v = call.v.astype(np.float64)
-    given = Given(call.v, call.k.positions, call.k.convention).rotating(None)
+    v = call.of_heads(call.v.astype(np.float64))
+    given = Given(call.of_heads(call.v), call.k.positions, call.k.convention).rotating(None)
 
     def out(values: Array) -> Array:
         return np.asarray(np.einsum("bhst,bthd->bshd", call.weights, values))
@@ -281,6 +292,15 @@ def _values(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
         ),
         ("A6", "the values are rotated"): lambda: out(next(y for _, y in made(given))),
     }
+
+    def of_other_groups(how: str) -> Array:
+        return out(call.of_heads(call.v.astype(np.float64), how))
+
+    if call.v.shape[2] < call.q.shape[2]:
+        for how in HEADS:
+            forms["heads mapped to other groups", f"of the values: {how}"] = partial(
+                of_other_groups, how
+            )
 
     def not_rescaled(block: int) -> Array:
         weights = call.weights * np.exp(_rise(_masked(call, pair), block))

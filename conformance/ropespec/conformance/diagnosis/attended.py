@@ -1,6 +1,9 @@
 """One call of attention, and what each choice makes of its queries and keys."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -13,14 +16,34 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.subject.session import Session
 from ropespec.spec.convention import Convention
 
-__all__ = ["DIM", "SIZES", "Attended", "attended"]
+__all__ = ["DIM", "GROUPED", "HEADS", "SIZES", "Attended", "attended"]
 
 DIM = 16
-SIZES = {"": (5, 6), " of as many queries as keys": (0, 6), " of many keys": (5, 70)}
+GROUPED, NARROW = " of grouped heads", " of narrow values"
+SIZES = {
+    "": (5, 6),
+    " of as many queries as keys": (0, 6),
+    " of many keys": (5, 70),
+    GROUPED: (5, 6),
+    NARROW: (5, 6),
+}
 """How many queries, 0 for as many as keys, and at least how many keys, by what a call is of."""
 
+HEADS: dict[str, Callable[[Array, int, int], Array]] = {
+    "": lambda h, heads, groups: h // (heads // groups),
+    "head h has group min(h // groups, groups - 1)": lambda h, _, groups: np.minimum(
+        h // groups, groups - 1
+    ),
+    "heads have the groups in turn": lambda h, _, groups: h % groups,
+    "heads have the groups from the last": lambda h, heads, groups: (
+        groups - 1 - h // (heads // groups)
+    ),
+    "all heads have the first group": lambda h, *_: 0 * h,
+}
+"""Which group of keys and values a head attends with, as claimed and otherwise."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, eq=False)
 class Attended:
     """One call and what came of it.
 
@@ -29,11 +52,15 @@ class Attended:
     q, k : Given
         With their positions.
     v : ndarray
-        (B, T, G, D).
+        (B, T, G, E).
     mask : ndarray of bool
         (S, T).
     output, weights : ndarray
-        (B, S, H, D) and (B, H, S, T).
+        (B, S, H, E) and (B, H, S, T).
+    plain : bool
+        Whether only what is claimed is tried of queries and keys.
+    keyed : str
+        The one of `HEADS` by which heads have their keys.
     """
 
     q: Given
@@ -42,15 +69,24 @@ class Attended:
     mask: Array
     output: Array
     weights: Array
+    plain: bool
+    keyed: str = ""
 
-    @property
+    @cached_property
     def sides(self) -> tuple[dict[Choice, Array], dict[Choice, Array]]:
-        """What each choice makes of the queries, and what of the keys."""
-        queries, keys = dict(made(self.q)), dict(made(self.k))
-        if self.q.positions.shape == self.k.positions.shape:
+        """What each choice makes of the queries, and what of the keys, of each head of these."""
+        key = replace(self.k, x=self.of_heads(self.k.x, self.keyed))
+        most = 1 if self.plain else None
+        queries, keys = (dict(islice(made(side), most)) for side in (self.q, key))
+        if not self.plain and self.q.positions.shape == self.k.positions.shape:
             queries[_OF_OTHERS] = run(RIGHT, replace(self.q, positions=self.k.positions)).y
-            keys[_OF_OTHERS] = run(RIGHT, replace(self.k, positions=self.q.positions)).y
+            keys[_OF_OTHERS] = run(RIGHT, replace(key, positions=self.q.positions)).y
         return queries, keys
+
+    def of_heads(self, parts: Array, how: str = "") -> Array:
+        """Return what each head has of keys or values."""
+        heads, groups = self.q.shape[2], parts.shape[2]
+        return parts[:, :, HEADS[how](np.arange(heads), heads, groups)]
 
 
 _OF_OTHERS = Choice(
@@ -66,9 +102,9 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     """Call attention of one of `SIZES`; None if no such result came."""
     rng = np.random.default_rng([109, draw])
     queries, keys = SIZES[size]
-    b, t, h = 2, keys + draw, 2 + draw % 2
-    s = queries or t
-    shapes = ((b, s, h, DIM), (b, t, h, DIM), (b, t, h, DIM))
+    b, t, h = 2, keys + draw, 6 if size == GROUPED else 2 + draw % 2
+    s, g = queries or t, 2 + draw % 2 if size == GROUPED else h
+    shapes = ((b, s, h, DIM), (b, t, g, DIM), (b, t, g, DIM // (1 + (size == NARROW))))
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
     at, of = places(session, rng, (b, s)), places(session, rng, (b, t))
     mask = rng.random((s, t)) < _OPEN
@@ -85,9 +121,10 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
         "mask": mask[None, None],
     }
     got = answered(session, "attention", (q, k, v), keywords)
-    if len(got) != 2 or got[0].shape != q.shape or got[1].shape != (b, h, s, t):
+    if len(got) != 2 or got[0].shape != (b, s, h, v.shape[-1]) or got[1].shape != (b, h, s, t):
         return None
-    return Attended(Given(q, at, how), Given(k, of, how), v, mask, got[0], got[1])
+    plain = size in (GROUPED, NARROW)
+    return Attended(Given(q, at, how), Given(k, of, how), v, mask, *got, plain=plain)
 
 
 _OPEN = 0.6

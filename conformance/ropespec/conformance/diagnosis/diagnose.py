@@ -179,12 +179,13 @@ _GRADIENTS = {
     "direction reversed": "G1",
     "the gradient turns forward": "G1",
     "zeroed": "G3",
-    "G2": "G2",
     "positions of one row for all": "gradient of one row",
     "strides ignored": "strided cotangent misread",
 }
 
 
 def _of_gradient(one: Diagnosis) -> Diagnosis:
-    key = _GRADIENTS.get(one.name, one.id if one.id.startswith("G") else "gradient")
+    if one.id.startswith("G"):
+        return one
+    key = _GRADIENTS.get(one.name, "gradient")
     return replace(fact(key, one.sentence, one.where, one.evidence), rank=one.rank)

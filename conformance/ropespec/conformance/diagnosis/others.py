@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.diagnosis.ask import Lost
 from ropespec.conformance.diagnosis.formulas import ASKED
-from ropespec.conformance.diagnosis.scores import Given, Turn, attention_forms, grouped_forms
+from ropespec.conformance.diagnosis.scores import Given, attention_forms
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.subject.session import (
@@ -335,35 +335,11 @@ def _attention(session: Session, name: str, base: float, draw: int) -> str:
         return whole
     if whole == "right" and with_loud in _OF_LOUD:
         return with_loud
-    return _grouped(session, name, base, turn, draw) or whole
+    return whole
 
 
 _LOUD = 1e6
 _OF_LOUD = ("largest of masked keys", "largest of masked keys: not a number")
-
-
-def _grouped(session: Session, name: str, base: float, turn: Turn, draw: int) -> str:
-    """Ask for six heads of q on two of k and v, and for values half as wide.
-
-    Returns a known mistake, or nothing.
-    """
-    rng = np.random.default_rng([71, draw])
-    shapes = ((2, 5, 6, _DIM), (2, 5, 2, _DIM), (2, 5, 2, _DIM // 2))
-    q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
-    mask = np.tril(np.ones((5, 5), dtype=bool))
-    where = _asked_at(draw)[0] if session.profile.shared_positions else _asked_at(draw)
-    keywords = {
-        "query_positions": where,
-        "key_positions": where,
-        "interleaved": session.profile.layouts[0],
-        "base": base,
-        "mask": mask[None, None],
-    }
-    got = answered(session, name, (q, k, v), keywords)
-    if len(got) != 2:
-        return ""  # no more than equal sizes is asked of every subject
-    word = _matched(got, grouped_forms(Given(q, k, v, mask, turn)))
-    return word if word in ("other groups", "groups in turn", "scaled by the values") else ""
 
 
 def _matched(got: tuple[Float, ...], forms: Mapping[str, Callable[[], tuple[Float, Float]]]) -> str:

@@ -1,13 +1,13 @@
 """Attention in its right form and in the wrong ones that are known."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Given", "Turn", "attention_forms", "grouped_forms"]
+__all__ = ["Given", "Turn", "attention_forms"]
 
 Float = NDArray[np.float64]
 
@@ -104,27 +104,6 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
 
 _UNDERFLOW = 750.0
 """An exponential of minus so much is zero in any dtype."""
-
-
-def grouped_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]]:
-    """Return forms for more heads of q than of k and v, and for values of another width."""
-    heads, groups = given.q.shape[2], given.k.shape[2]
-    h = np.arange(heads)
-    maps = {
-        "right": h // (heads // groups),
-        "other groups": np.minimum(h // groups, groups - 1),
-        "groups in turn": h % groups,
-    }
-
-    def spread(index: NDArray[np.intp]) -> Given:
-        return replace(given, k=given.k[:, :, index], v=given.v[:, :, index])
-
-    forms = {name: attention_forms(spread(index))["right"] for name, index in maps.items()}
-    ratio = given.q.shape[-1] / given.v.shape[-1]
-    wider = replace(given, q=(given.q * np.sqrt(ratio)).astype(given.q.dtype))
-    plain = replace(wider, k=given.k[:, :, maps["right"]], v=given.v[:, :, maps["right"]])
-    forms["scaled by the values"] = attention_forms(plain)["right"]
-    return forms
 
 
 def _softmax(raw: Float) -> Float:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ropespec.conformance.grouped import queries
+from ropespec.conformance.grouped import OtherShapeError, queries
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import Setting
 
@@ -47,7 +47,7 @@ def rotated(setting: Setting, both: Both, x: Array, axis: int, *, equal: bool = 
     for name, sent, got in (("q", q, y[0]), ("k", k, y[1])):
         if tuple(got.shape) != tuple(sent.shape):
             what = f"{name} of shape {tuple(sent.shape)} came back as {tuple(got.shape)}"
-            raise ValueError(what)
+            raise OtherShapeError(what)
     if heads == 1:
         return y[0]
     if equal:

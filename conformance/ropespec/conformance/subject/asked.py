@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ropespec.conformance.grouped import OtherShapeError
 from ropespec.conformance.subject.errors import (
     NotDifferentiable,
     NotPossible,
@@ -89,6 +90,8 @@ class Asked:
         `not asked`, `crash`, `timeout`, `no gradient`, `raises`; `no array`, `complex`, `axes` (the
         sizes of x in another order), `shape`, or `dtype`.
         """
+        if self.raised == OtherShapeError.__name__:
+            return "shape"
         for kind, name in _FAULTS:
             if isinstance(self.error, kind):
                 return name
