@@ -220,6 +220,14 @@ def sheared(x, positions):
     return np.concatenate([a - tangent * b, b], axis=-1).astype(x.dtype)
 
 
+def last_chunk_of_1024_from_the_end(x, positions):
+    """Rotate what is left over by the first of the last 1024 positions."""
+    p, rest = positions.copy(), positions.shape[1] % 1024
+    if rest and positions.shape[1] > 1024:
+        p[:, -rest:] = positions[:, -1024:][:, :rest]
+    return rope(x, p)
+
+
 def clipped_to_float16(x, positions):
     """Keep within what float16 can hold, which bfloat16 rounds up."""
     return np.clip(rope(x.astype(np.float32), positions), -65504, 65504).astype(x.dtype)
@@ -438,6 +446,7 @@ def long_by_the_highest_position(x, positions):
         (pairs_in_whole_eights, {}, "pairs left over", "whole block of 8"),
         (all_heads_but_the_last, {}, "never applied", "the last head of q and of k"),
         (components_have_frequencies, {}, "members of different frequencies", "every call"),
+        (last_chunk_of_1024_from_the_end, {}, "last block moved back", "every call"),
         (
             clipped_to_float16,
             {"dtypes": ["float32", "bfloat16"]},

@@ -51,6 +51,18 @@ KEPT = {one.name: one for one in zoo()}
             "every call",
         ),
         (
+            "blocks_of_the_first_dtype",
+            "stale dtype",
+            "the dtype of the call that first needed their 256 positions",
+            "every call",
+        ),
+        (
+            "frequencies_of_the_first_dtype",
+            "stale dtype",
+            "frequencies have the dtype of the first call of this head_dim",
+            "every call",
+        ),
+        (
             "doubled_once",
             "table grown too little",
             "a table of 1024 rows, doubled once in a call that needs more, one for each head_dim",

@@ -63,6 +63,12 @@ def _by_tables(given: Given, positions: Array) -> _Call:
     return _Call((positions, given.turning), lambda c, s: _turned(given, c, s))
 
 
+def _by_embedding(given: Given, positions: Array) -> _Call:
+    return _Call(
+        (positions, given.turning), lambda pe: _turned(given, pe[..., 1::2], pe[..., 0::2])
+    )
+
+
 def _by_angles(given: Given, positions: Array) -> _Call:
     return _Call(
         (positions, ladder(given)), lambda angle: _turned(given, np.cos(angle), np.sin(angle))
@@ -113,6 +119,7 @@ _CALLS: dict[str, Callable[[Given, Array], _Call | None]] = {
     "project_key": _projected,
     "rotation_matrix": _by_matrices,
     "cos_sin": _by_tables,
+    "sinusoidal_embedding": _by_embedding,
     "angles": _by_angles,
     "precompute_freqs_cis": _by_rows,
     "inv_freq": _by_frequencies,

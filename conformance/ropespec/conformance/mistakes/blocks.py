@@ -110,6 +110,11 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
         "twice its own where the last block of {}, moved back to end with the row, overlaps",
         lambda g, n: own(g) * spread(1 + _overlap(g, n), g),
     ),
+    "last of the row": (
+        "last block moved back",
+        "its own, but in the last block of {}, if that is not whole, as among the last of the row",
+        lambda g, n: _taken(g, _among_the_last(g, n)),
+    ),
     "last by its own size": (
         "rotated by the position of another",
         "its own, but in the last block of {}, which begins at its number times its own size",
@@ -139,6 +144,13 @@ def _overlap(given: Given, size: int) -> Array:
     count = given.x.shape[1]
     index = np.arange(count)
     return np.asarray((count > size) & (index >= count - size) & (index < count // size * size))
+
+
+def _among_the_last(given: Given, size: int) -> Array:
+    """Return whose position each token has where those of the last block end with the row."""
+    index, count = np.arange(given.x.shape[1]), given.x.shape[1]
+    rest = (count > size) & (index >= count // size * size)
+    return np.where(rest, count - size + index % size, index)
 
 
 def _short_last(given: Given, size: int) -> Array:

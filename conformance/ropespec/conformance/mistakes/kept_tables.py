@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import RIGHT, Table, own_position
+from ropespec.conformance.mistakes.chain import RIGHT, Table, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -16,8 +16,8 @@ __all__ = ["KEPT_TABLES", "MISTAKES", "OF_ONE_CALL"]
 
 MISTAKES = entries("""
 C4 stale dtype
-    A table made for a call in half precision serves later calls in float32; put the dtype into
-    the key.
+    A table, or frequencies, made for a call of fewer digits serve later calls of more; put the
+    dtype into the key.
 table grown wrong
     Rows that are added to a table do not count on from its last one; begin with the next.
 table as long as the last token
@@ -118,15 +118,18 @@ def _too_little(first: int, *, doubled: bool, by_width: bool) -> Choice:
     return Choice("table grown too little", "memory", what, {"place": place}, 1.9)
 
 
-def _to_one_number(axis: int) -> Choice:
+def _to_one_number(axis: int, *, mirrored: bool) -> Choice:
     """Return the places of a table that is as long as one of several position numbers asks."""
 
     def place(given: Given) -> Array:
         numbers = given.numbers if given.axes else given.positions[..., None]
-        most = numbers[..., min(axis, numbers.shape[-1] - 1)].max()
-        return np.asarray(np.minimum(own_position(given), most))
+        asked, p = numbers[..., min(axis, numbers.shape[-1] - 1)], own_position(given)
+        if mirrored:
+            return np.asarray(np.sign(p) * np.minimum(np.abs(p), np.abs(asked).max()))
+        return np.asarray(np.minimum(p, asked.max()))
 
-    what = f"all numbers are at most the largest of number {axis}, of all tokens of the call"
+    sizes = "sizes of all numbers" if mirrored else "all numbers"
+    what = f"{sizes} are at most the largest of number {axis}, of all tokens of the call"
     return Choice("table as long as one number", "place", what, {"place": place}, 1.5)
 
 
@@ -198,6 +201,43 @@ def _by_key(word: str, source: Source) -> Choice:
     return Choice("C4", "memory", what, _tables_in(lambda g: source(g).dtype), 1.45)
 
 
+def _by_blocks(size: int) -> Choice:
+    """Return tables of so many positions, each in the dtype of the call that first needed it."""
+
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        blocks = np.floor_divide(g.positions, size)
+        c, s = np.cos(angle), np.sin(angle)
+        due = np.ones(blocks.shape, dtype=bool)
+        for one in _asked_for(g, by_width=True):
+            here = due & np.isin(blocks, np.floor_divide(one.positions, size))
+            due &= ~here
+            if one.dtype != "float64" and here.any():
+                at = here[..., None, None]
+                c, s = (np.where(at, rounded(part, one.dtype), part) for part in (c, s))
+        return c, s
+
+    what = f"cos and sin have the dtype of the call that first needed their {size} positions"
+    return Choice("C4", "memory", what, {"table": table}, 1.5)
+
+
+def _frequencies_by(word: str, source: Source) -> Choice:
+    """Return frequencies in the dtype of the call that left them."""
+
+    def made(moved: float) -> Callable[[Given], Array]:
+        def theta(g: Given) -> Array:
+            dtype = source(g).dtype
+            if dtype == "float64":
+                return ladder(g)
+            unit = 2.0**-52 if dtype == "float32" else 2.0**-23  # of the arithmetic before
+            return rounded((1 + moved * unit) * ladder(g), dtype)
+
+        return theta
+
+    nudged = tuple(replace(RIGHT, frequency=made(moved)) for moved in (-1.0, 1.0))
+    change = {"frequency": made(0.0), "nudged": nudged}
+    return Choice("C4", "memory", f"frequencies have the dtype of the {word}", change, 1.45)
+
+
 def _tables_in(dtype: Callable[[Given], str]) -> dict[str, object]:
     """Return tables rounded to a dtype, and what float arithmetic may make of a halfway case."""
 
@@ -223,7 +263,7 @@ _POSITIONS = ("call with these positions", like(lambda p: p))
 _OF_ANY_DTYPE = (_POSITIONS, *((word, key) for word, key in KEYS if "dtype" not in word))
 
 OF_ONE_CALL: tuple[Choice, ...] = (
-    *(_to_one_number(axis) for axis in range(3)),
+    *(_to_one_number(axis, mirrored=mirrored) for axis in range(3) for mirrored in (False, True)),
     *(_to_the_last_token(first) for first in (1, *(2**k for k in range(6, 14)))),
 )
 """What a table may be that is made for each call."""
@@ -282,6 +322,8 @@ KEPT_TABLES: tuple[Choice, ...] = (
             ("made, at least doubled", lambda need, rows: max(need, 2 * rows)),
         )
     ),
+    *(_by_blocks(2**power) for power in (0, *range(4, 14))),
+    *(_frequencies_by(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
     *(_by_key(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
     *(_by_key(f"first {word} since another", run(key)) for word, key in _OF_ANY_DTYPE),
     *(

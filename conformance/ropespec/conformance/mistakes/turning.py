@@ -12,7 +12,6 @@ from ropespec.conformance.mistakes.members import QUERIES
 from ropespec.conformance.mistakes.normalised import NORMS, RARE_NORMS
 from ropespec.conformance.mistakes.pairing import PAIRINGS
 from ropespec.conformance.mistakes.product import PRODUCTS
-from ropespec.conformance.mistakes.shears import SHEARS
 from ropespec.conformance.mistakes.stored import STORES
 from ropespec.conformance.mistakes.table import TABLES
 from ropespec.conformance.mistakes.widths import WIDTHS
@@ -31,7 +30,7 @@ G3 no gradient
 TURNS: tuple[Choice, ...] = (*PRODUCTS, *PAIRINGS, *WIDTHS, *TABLES, *STORES, *NORMS)
 """Choices at these stages, most of them without a number."""
 
-RARE_TURNS: tuple[Choice, ...] = (*GROWING, *RARE_NORMS, *QUERIES, *SHEARS)
+RARE_TURNS: tuple[Choice, ...] = (*GROWING, *RARE_NORMS, *QUERIES)
 """Those that are tried alone, and only of a rotation itself."""
 
 

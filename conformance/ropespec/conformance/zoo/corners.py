@@ -25,6 +25,7 @@ __all__ = [
     "mask_of_one_query_dropped",
     "million_tokens",
     "one_wrong_entry",
+    "place_from_the_least_in_few_bits",
     "place_in_few_bits",
     "renormalised_by_squares",
     "rows_before_tokens",
@@ -179,6 +180,22 @@ def place_in_few_bits(x: Array, positions: Array) -> Array:
     pairs = x.shape[-1] // 2
     cos, sin = (part.ravel() for part in table(np.arange(4096), x.shape[-1]))
     place = positions[..., None] * pairs + np.arange(pairs)
+    return half(x, cos[place], sin[place])
+
+
+@wrong(
+    "positions of few bits",
+    "Where positions are near each other, their place in a flat table is reckoned in their dtype.",
+    "FREQ-6.integers",
+)
+def place_from_the_least_in_few_bits(x: Array, positions: Array) -> Array:
+    """Make a table from the least to the largest position, unless that is long."""
+    least, most = (int(end(initial=0)) for end in (positions.min, positions.max))
+    if most - least >= 8192:
+        return rope(x, positions)
+    pairs = x.shape[-1] // 2
+    cos, sin = (part.ravel() for part in table(np.arange(least, most + 1), x.shape[-1]))
+    place = (positions - positions.dtype.type(least))[..., None] * pairs + np.arange(pairs)
     return half(x, cos[place], sin[place])
 
 

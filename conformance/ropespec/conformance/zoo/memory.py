@@ -10,9 +10,11 @@ from ropespec.conformance.zoo.parts import half, rope, table
 from ropespec.spec.scaling import DynamicNtk
 
 __all__ = [
+    "BlocksOfTheFirstDtype",
     "DoubledInTheFirstDtype",
     "DoubledOnce",
     "EightEntriesByEnds",
+    "FrequenciesOfTheFirstDtype",
     "GrownARowLate",
     "InTheDtypeBefore",
     "KeptByAddress",
@@ -127,6 +129,50 @@ class InTheDtypeBefore:
             self.key, self.kept = key, (cos.astype(x.dtype), sin.astype(x.dtype))
         cos, sin = self.kept
         return half(x, cos.astype(np.float32), sin.astype(np.float32))
+
+
+@wrong(
+    "C4",
+    "Pages of a table are kept in the dtype of the call that first needed them.",
+    "ROT-19.dtypes",
+    dtypes=("float32", "bfloat16"),
+)
+class BlocksOfTheFirstDtype:
+    """Tables of 256 positions each, made where a position of theirs is asked for."""
+
+    def __init__(self) -> None:
+        self.pages: dict[tuple[int, int], Any] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make pages in the dtype of x, and take those that are there as they are."""
+        width = x.shape[-1]
+        cos, sin = table(positions, width)
+        pages = positions // 256
+        for page in np.unique(pages):
+            kind = self.pages.setdefault((width, int(page)), x.dtype)
+            at = pages == page
+            cos[at], sin[at] = cos[at].astype(kind), sin[at].astype(kind)
+        return half(x, cos, sin)
+
+
+@wrong(
+    "C4",
+    "Frequencies are kept by head_dim, in the dtype of the call that came first.",
+    "ROT-19.dtypes",
+    dtypes=("float32", "float64"),
+)
+class FrequenciesOfTheFirstDtype:
+    """Frequencies made once for each head_dim."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, Array] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make angles in float64, of frequencies in the dtype of the first call."""
+        width = x.shape[-1]
+        exact = 10000.0 ** (-np.arange(0, width, 2) / width)
+        angle = positions[..., None] * self.kept.setdefault(width, exact.astype(x.dtype))
+        return half(x, np.cos(angle), np.sin(angle))
 
 
 @wrong("table grown too little", "A table that is too short is doubled once.", "FREQ-6.neighbours")

@@ -19,10 +19,13 @@ __all__: list[str] = []
 _NARROW = ("int16", "uint16", "uint32")
 """Integers beside those that every walk asks for; no sequence fits in 8 bits."""
 
+_SPAN = 4001
+"""Positions of a call that a table of its own may be made for, and more numbers than 16 bits."""
+
 
 def _widest(trial: Trial, seed: int, strength: int) -> Walk:
     """Walk them with the widest head, whose tables have most numbers in a row."""
-    walk = every_item(len(_NARROW))(trial, seed, strength)
+    walk = every_item(2 * len(_NARROW))(trial, seed, strength)
     widest = max(trial.profile.head_dims)
     return listed(replace(row.case, head_dim=widest) for row in walk)
 
@@ -36,13 +39,16 @@ def _widest(trial: Trial, seed: int, strength: int) -> Walk:
 def narrow(trial: Trial, case: Case) -> Finding:
     """Positions of int16, uint16 and uint32 are those of int64, on the way back too, or refused.
 
-    They end where one more is still a number of the kind: that is how long a table is made.
+    They end where one more is still a number of the kind: that is how long a table is made. Or
+    they are near each other.
     """
     kind = _NARROW[case.seed % len(_NARROW)]
     ends = np.iinfo(kind)
     most = min(int(ends.max) - 1, trial.profile.max_position)
     least = max(ends.min + 1, -most) if trial.profile.negative_positions else 0
-    positions = np.resize([most, least, most // 2 + 1], (case.batch, case.seq)).astype(np.int64)
+    near = case.seed // len(_NARROW) % 2
+    asked = [min(_SPAN, most), 0, most // 9] if near else [most, least, most // 2 + 1]
+    positions = np.resize(asked, (case.batch, case.seq)).astype(np.int64)
     if trial.profile.shared_positions:
         positions[:] = positions[0]
     x, c, few = case.make_x(positions), case.make_x(positions, seed=1), positions.astype(kind)

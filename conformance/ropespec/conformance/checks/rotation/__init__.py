@@ -2,6 +2,7 @@
 
 from ropespec.conformance.checks.rotation import (
     contract,
+    dtypes,
     every,
     forms,
     generation,
@@ -18,6 +19,7 @@ from ropespec.conformance.checks.rotation import (
 
 __all__ = [
     "contract",
+    "dtypes",
     "every",
     "forms",
     "generation",

@@ -1,0 +1,63 @@
+"""Checks of calls of several dtypes after each other, of instances that have seen none (ROT-19)."""
+
+import dataclasses
+
+import numpy as np
+
+from ropespec.conformance.case import Case, Space
+from ropespec.conformance.checks.rotation.walked import judged_at, listed, usual_case
+from ropespec.conformance.coverage.rows import Walk
+from ropespec.conformance.judge.finding import Finding, held
+from ropespec.conformance.judge.values import numpy_dtype
+from ropespec.conformance.registry import check, walks
+from ropespec.conformance.trial import Trial
+
+__all__: list[str] = []
+
+_BEGIN = (0, 1)
+"""Where the calls of a dtype begin: at the positions of the dtype before, and at one more."""
+
+
+def _of_two_dtypes(trial: Trial) -> str | None:
+    return None if len(trial.profile.dtypes) > 1 else "one dtype claimed"
+
+
+def _both_ways(trial: Trial, seed: int, strength: int) -> Walk:
+    del seed, strength
+    usual = usual_case(trial, 0)
+    return listed(dataclasses.replace(usual, seed=number) for number in range(2))
+
+
+@check(
+    "ROT-19.dtypes",
+    "What is kept has the dtype of the call that needed it first, and serves those of others.",
+    space=Space(values=("normal",)),
+    applies=_of_two_dtypes,
+)
+@walks(_both_ways)
+def keeps_no_dtype(trial: Trial, case: Case) -> Finding:
+    """A fresh instance is called in dtypes of more and more digits, another in those of fewer.
+
+    What is wrong as a first call too is the business of other checks.
+    """
+    claimed = sorted(trial.profile.dtypes, key=lambda name: numpy_dtype(name).itemsize)
+    before = list[str]()
+    trial.session.refresh()
+    for dtype in claimed[:: -1 if case.seed % 2 else 1]:
+        call = dataclasses.replace(case, dtype=dtype)
+        for begin in _BEGIN:
+            run = np.arange(begin, begin + case.seq)
+            positions = np.broadcast_to(run, (case.batch, case.seq)).copy()
+            found = judged_at(trial, call, positions)
+            if found.passed:
+                continue
+            trial.session.refresh()
+            if not judged_at(trial, call, positions).passed:
+                return held()
+            message = (
+                f"a call of {dtype} is wrong after {', '.join(before) or 'another of it'}, and "
+                "right on a fresh instance"
+            )
+            return dataclasses.replace(found, message=message, general=False)
+        before.append(f"one of {dtype}")
+    return held()
