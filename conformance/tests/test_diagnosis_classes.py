@@ -210,41 +210,6 @@ def steps_along_a_run(x, positions):
     return np.concatenate([y.real, y.imag], axis=-1).astype(x.dtype)
 
 
-def sheared(x, positions):
-    """Shear the first member by the second, back, and again."""
-    angle = positions[..., None, None] * theta(x.shape[-1])
-    tangent, sine = np.tan(angle / 2).astype(np.float32), np.sin(angle).astype(np.float32)
-    a, b = np.split(x.astype(np.float32), 2, axis=-1)
-    a = a - tangent * b
-    b = b + sine * a
-    return np.concatenate([a - tangent * b, b], axis=-1).astype(x.dtype)
-
-
-def last_chunk_of_1024_from_the_end(x, positions):
-    """Rotate what is left over by the first of the last 1024 positions."""
-    p, rest = positions.copy(), positions.shape[1] % 1024
-    if rest and positions.shape[1] > 1024:
-        p[:, -rest:] = positions[:, -1024:][:, :rest]
-    return rope(x, p)
-
-
-def clipped_to_float16(x, positions):
-    """Keep within what float16 can hold, which bfloat16 rounds up."""
-    return np.clip(rope(x.astype(np.float32), positions), -65504, 65504).astype(x.dtype)
-
-
-def ramp_by_another_base(x, positions):
-    """Make the ends of YaRN's ramp by a default base."""
-    d, n = x.shape[-1], x.shape[-1] // 2
-    ends = (d * np.log(4096 / (2 * np.pi * turns)) / (2 * np.log(1e4)) for turns in (32, 1))
-    low, high = next(ends), next(ends)
-    low, high = max(np.floor(low), 0), min(np.ceil(high), d - 1)
-    share = np.clip((np.arange(n) - low) / max(high - low, 1e-3), 0, 1)
-    plain = 1e6 ** (-np.arange(0, d, 2) / d)
-    turned = half(x, positions[..., None, None] * plain * (1 - share + share / 8))
-    return ((0.1 * np.log(8) + 1) * turned).astype(x.dtype)
-
-
 def heads_of_q_and_k(x, positions, turned):
     """Rotate what `turned` keeps of the heads that a style hands over as q, and of those as k."""
     y, first = np.array(x), queries(x.shape[2])
@@ -446,20 +411,6 @@ def long_by_the_highest_position(x, positions):
         (pairs_in_whole_eights, {}, "pairs left over", "whole block of 8"),
         (all_heads_but_the_last, {}, "never applied", "the last head of q and of k"),
         (components_have_frequencies, {}, "members of different frequencies", "every call"),
-        (last_chunk_of_1024_from_the_end, {}, "last block moved back", "every call"),
-        (
-            clipped_to_float16,
-            {"dtypes": ["float32", "bfloat16"]},
-            "large components clipped",
-            "every call",
-        ),
-        (sheared, {}, "rotated by shears", "every call"),
-        (
-            ramp_by_another_base,
-            {"scaling": YARN, "base": 1e6},
-            "another blend",
-            "every call",
-        ),
         (remainder_of_8_pairs_begins_again, {}, "frequencies repeated", "whole block of 8"),
         (pairs_from_12_share_a_frequency, {}, "frequencies repeated", "every call"),
         (tokens_after_whole_blocks_of_128_unturned, {}, "beyond a block", "whole block of 128"),

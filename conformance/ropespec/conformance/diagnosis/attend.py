@@ -7,7 +7,17 @@ from itertools import product
 
 import numpy as np
 
-from ropespec.conformance.diagnosis.attended import DIM, GROUPED, HEADS, SIZES, Attended, attended
+from ropespec.conformance.diagnosis.attended import (
+    BLOCKS,
+    DIM,
+    GROUPED,
+    HEADS,
+    NOTHING,
+    SIZES,
+    Attended,
+    attended,
+    rise,
+)
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
 from ropespec.conformance.diagnosis.scored import DRAWS, close
 from ropespec.conformance.diagnosis.told import reproduced
@@ -75,7 +85,7 @@ def _stages(call: Attended, pairs: Pairs) -> Iterator[_Told]:
     if not pairs or not np.isfinite(call.output).all():
         yield _LOST
         return
-    mask = next(name for name, kept in _masks(call.mask) if (_open(call) == kept).all())
+    mask = next(name for name, kept in call.masks.items() if (call.open == kept).all())
     yield from [_MASKED[mask]] if mask in _MASKED else []
     yield from _summed(call, pairs[0])
     yield from _rotations(pairs)
@@ -83,21 +93,8 @@ def _stages(call: Attended, pairs: Pairs) -> Iterator[_Told]:
     yield from _values(call, pairs[0])
 
 
-def _open(call: Attended) -> Array:
-    return np.asarray(call.weights > _NOTHING)
-
-
 def _sums(call: Attended) -> str:
     return next(name for name, one in _SUMS.items() if one(call.weights))
-
-
-_NOTHING = 1e-12
-
-
-def _masks(mask: Array) -> Iterator[tuple[str, Array]]:
-    yield "right", mask
-    yield "ignored", np.ones_like(mask)
-    yield "inverted", ~mask
 
 
 _MASKED = {
@@ -107,7 +104,7 @@ _MASKED = {
 
 
 def _one(sums: Array) -> bool:
-    return bool(np.allclose(sums[sums > _NOTHING], 1.0, atol=1e-3))
+    return bool(np.allclose(sums[sums > NOTHING], 1.0, atol=1e-3))
 
 
 _SUMS: dict[str, Callable[[Array], bool]] = {
@@ -138,9 +135,9 @@ def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
     sums = _sums(call)
     if sums == "none":
         scores = _masked(call, pair)
-        for block in _BLOCKS:
-            rise = _rise(scores, block)
-            total = np.exp(scores - scores.max(axis=-1, keepdims=True) + rise).sum(axis=-1)
+        for block in BLOCKS:
+            rises = rise(scores, block)
+            total = np.exp(scores - scores.max(axis=-1, keepdims=True) + rises).sum(axis=-1)
             right = np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1)
             if np.allclose(call.weights.sum(-1), right / total, rtol=_NEAR):
                 said = f"where a block of {block} keys raises the largest score, the sum stays"
@@ -149,24 +146,11 @@ def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
     yield from [_SUMMED[sums]] if sums in _SUMMED else []
 
 
-_BLOCKS = (1, 2, 4, 8, 16, 32, 64)
-
-
 def _masked(call: Attended, pair: tuple[Choice, Choice]) -> Array:
     """Return the scores that a pair of choices makes, minus infinity where a key is masked."""
     queries, keys = call.sides
     scores = np.einsum("bshd,bthd->bhst", queries[pair[0]], keys[pair[1]]) / np.sqrt(DIM)
-    return np.where(_open(call), scores, -np.inf)
-
-
-def _rise(scores: Array, block: int) -> Array:
-    """Return by how much the largest score is larger than that until the block of each key."""
-    width = scores.shape[-1]
-    padded = np.full((*scores.shape[:-1], -(-width // block) * block), -np.inf)
-    padded[..., :width] = scores
-    tops = padded.reshape(*scores.shape[:-1], -1, block).max(axis=-1)
-    until = np.repeat(np.maximum.accumulate(tops, axis=-1), block, axis=-1)[..., :width]
-    return np.where(np.isfinite(until), scores.max(axis=-1, keepdims=True) - until, 0.0)
+    return np.where(call.open, scores, -np.inf)
 
 
 def _centred(scores: Array, open_: Array, sums: str) -> Array:
@@ -183,7 +167,7 @@ def _fitting(call: Attended, pairs: Pairs | None) -> Pairs:
     Tried are the pairs given; without them the same choice on both sides, then a choice on one
     side, then any two.
     """
-    known = any((_open(call) == kept).all() for _, kept in _masks(call.mask))
+    known = any((call.open == kept).all() for _, kept in call.masks.items())
     if not known or not np.isfinite(call.weights).all():
         return []
     queries, keys = call.sides
@@ -226,7 +210,7 @@ def _scale(logs: Array, scores: Array) -> float:
 
 def _both(call: Attended, q: Array, k: Array) -> tuple[Array, Array]:
     """Return the logarithms of the weights and the scores, as far as a softmax tells them."""
-    open_, sums = _open(call), _sums(call)
+    open_, sums = call.open, _sums(call)
     scores = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(DIM)
     logs = np.log(np.where(open_, call.weights.astype(np.float64), 1.0))
     return _centred(logs, open_, sums), _centred(scores, open_, sums)
@@ -303,10 +287,10 @@ def _values(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
             )
 
     def not_rescaled(block: int) -> Array:
-        weights = call.weights * np.exp(_rise(_masked(call, pair), block))
+        weights = call.weights * np.exp(rise(_masked(call, pair), block))
         return np.asarray(np.einsum("bhst,bthd->bshd", weights, v))
 
-    for block in _BLOCKS:
+    for block in BLOCKS:
         said = f"where a block of {block} keys raises the largest score, sums of values stay"
         forms["sum of a running softmax", said] = partial(not_rescaled, block)
     for (key, said), form in forms.items():

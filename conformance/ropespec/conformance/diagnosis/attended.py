@@ -16,7 +16,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.subject.session import Session
 from ropespec.spec.convention import Convention
 
-__all__ = ["DIM", "GROUPED", "HEADS", "SIZES", "Attended", "attended"]
+__all__ = ["BLOCKS", "DIM", "GROUPED", "HEADS", "NOTHING", "SIZES", "Attended", "attended", "rise"]
 
 DIM = 16
 GROUPED, NARROW = " of grouped heads", " of narrow values"
@@ -83,6 +83,16 @@ class Attended:
             keys[_OF_OTHERS] = run(RIGHT, replace(key, positions=self.q.positions)).y
         return queries, keys
 
+    @property
+    def open(self) -> Array:
+        """Which keys have a weight."""
+        return np.asarray(self.weights > NOTHING)
+
+    @property
+    def masks(self) -> dict[str, Array]:
+        """Which keys may have one, if the mask is taken rightly and otherwise."""
+        return {"right": self.mask, "ignored": np.ones_like(self.mask), "inverted": ~self.mask}
+
     def of_heads(self, parts: Array, how: str = "") -> Array:
         """Return what each head has of keys or values."""
         heads, groups = self.q.shape[2], parts.shape[2]
@@ -128,3 +138,19 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
 
 
 _OPEN = 0.6
+
+
+NOTHING = 1e-12
+
+BLOCKS = (1, 2, 4, 8, 16, 32, 64)
+"""Of how many keys the blocks of a running softmax may be."""
+
+
+def rise(scores: Array, block: int) -> Array:
+    """Return by how much the largest score is larger than that until the block of each key."""
+    width = scores.shape[-1]
+    padded = np.full((*scores.shape[:-1], -(-width // block) * block), -np.inf)
+    padded[..., :width] = scores
+    tops = padded.reshape(*scores.shape[:-1], -1, block).max(axis=-1)
+    until = np.repeat(np.maximum.accumulate(tops, axis=-1), block, axis=-1)[..., :width]
+    return np.where(np.isfinite(until), scores.max(axis=-1, keepdims=True) - until, 0.0)

@@ -123,7 +123,7 @@ def _matrix(interleaved: bool, base: float, draw: int) -> Asked:  # a table of f
     )
 
 
-def _angles(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
+def _angles(base: float, draw: int) -> Asked:
     where, theta = 30 * _places(draw), reference.inv_freq(16, base)
     right, turn = reference.angles(where, theta), 2 * np.pi
     return Asked(
@@ -208,7 +208,7 @@ def _from_complex(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: 
 
 
 ASKED: dict[str, Callable[[bool, float, int], Asked]] = {
-    "angles": _angles,
+    "angles": lambda _, base, draw: _angles(base, draw),
     "rotation_matrix": _matrix,
     "apply_rotary_cos_sin": _tables,
     "apply_rotary_dense": _rotation(reference.apply_rotary_dense),

@@ -114,6 +114,13 @@ def passed(given: Given, x: Array) -> Array:
     return x.copy()
 
 
+def zeroed(given: Given, x: Array) -> Array:
+    """Return x with zeros where it does not rotate."""
+    y = x.copy()
+    y[..., given.turning :] = 0.0
+    return y
+
+
 def as_made(given: Given, y: Array) -> Array:
     """Return y as it is."""
     del given

@@ -1,23 +1,17 @@
-"""Tables, of one call or kept for later ones: how long they are, how they grow, in which dtype."""
+"""Tables, of one call or kept for later ones: how long they are, and how they grow."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import RIGHT, Table, ladder, own_position
+from ropespec.conformance.mistakes.chain import own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.keys import KEYS, Source, first, like, run
-from ropespec.conformance.mistakes.rounding import rounded
 
-__all__ = ["KEPT_TABLES", "MISTAKES", "OF_ONE_CALL"]
+__all__ = ["KEPT_TABLES", "MISTAKES", "OF_ONE_CALL", "Grown", "asked_for"]
 
 MISTAKES = entries("""
-C4 stale dtype
-    A table, or frequencies, made for a call of fewer digits serve later calls of more; put the
-    dtype into the key.
 table grown wrong
     Rows that are added to a table do not count on from its last one; begin with the next.
 table as long as the last token
@@ -43,7 +37,7 @@ Grown = Callable[[int, int], float]
 """How many rows a table gets, of those that a call needs and those that it has."""
 
 
-def _asked_for(g: Given, *, by_width: bool) -> Iterator[Given]:
+def asked_for(g: Given, *, by_width: bool) -> Iterator[Given]:
     """Return the calls that ask a table for rows, this one the last."""
     return (one for one in (*g.past, g) if not by_width or one.x.shape[-1] == g.x.shape[-1])
 
@@ -53,7 +47,7 @@ def _grown_wrong(first: int, late: int | None, *, by_width: bool, doubled: bool)
 
     def place(given: Given) -> Array:
         made, rows = np.arange(0), 0
-        for one in _asked_for(given, by_width=by_width):
+        for one in asked_for(given, by_width=by_width):
             need = int(one.positions.max(initial=0)) + 1
             if need > rows:
                 until = max(need, 2 * rows * doubled, 0 if rows else first)
@@ -76,7 +70,7 @@ def _row_short(how: str, grown: Grown, *, by_width: bool) -> Choice:
 
     def place(given: Given) -> Array:
         rows = 0
-        for one in _asked_for(given, by_width=by_width):
+        for one in asked_for(given, by_width=by_width):
             largest = int(one.positions.max(initial=0))
             rows = int(grown(largest, rows)) if largest > rows or not rows else rows
         p = own_position(given)
@@ -89,7 +83,7 @@ def _row_short(how: str, grown: Grown, *, by_width: bool) -> Choice:
 
 def _to_the_last_token(first: int, kept: str = "anew") -> Choice:
     def place(given: Given) -> Array:
-        asked = [given] if kept == "anew" else _asked_for(given, by_width=kept == "by width")
+        asked = [given] if kept == "anew" else asked_for(given, by_width=kept == "by width")
         last = (int(one.positions[:, -1:].max(initial=0)) + 1 for one in asked)
         return np.minimum(own_position(given), max(first, *last) - 1)
 
@@ -104,7 +98,7 @@ def _too_little(first: int, *, doubled: bool, by_width: bool) -> Choice:
 
     def place(given: Given) -> Array:
         rows = first
-        for one in _asked_for(given, by_width=by_width):
+        for one in asked_for(given, by_width=by_width):
             if not doubled:
                 rows = max(rows, one.x.shape[1])
             elif np.abs(one.positions).max(initial=0) >= rows:
@@ -138,7 +132,7 @@ def _of_a_trace(how: str, grown: Grown, *, by_width: bool) -> Choice:
 
     def place(given: Given) -> Array:
         rows, then = 0, dict[object, int]()
-        for one in _asked_for(given, by_width=by_width):
+        for one in asked_for(given, by_width=by_width):
             need = int(np.abs(one.positions).max(initial=0)) + 1
             rows = int(grown(need, rows)) if need > rows else rows
             then.setdefault((one.x.shape, one.dtype), rows)
@@ -155,7 +149,7 @@ def _of_a_trace(how: str, grown: Grown, *, by_width: bool) -> Choice:
 def _from_the_end(how: str, grown: Grown, *, by_width: bool) -> Choice:
     def place(given: Given) -> Array:
         rows = 0
-        for one in _asked_for(given, by_width=by_width):
+        for one in asked_for(given, by_width=by_width):
             need = int(np.abs(one.positions).max(initial=0)) + 1
             rows = int(grown(need, rows)) if need > rows else rows
         p = own_position(given)
@@ -180,87 +174,6 @@ def _doubled_from(first: int) -> Grown:
 def _in_steps_of(step: int) -> Grown:
     return lambda need, _: -(-need // step) * step
 
-
-def _made_in(g: Given, grown: Grown) -> str:
-    """Return the dtype of the call for which the table of this width was made or made larger."""
-    rows, kept = 0.0, ""
-    for one in _asked_for(g, by_width=True):
-        need = int(np.abs(one.positions).max(initial=0)) + 1
-        if need > rows:
-            rows, kept = grown(need, int(rows)), one.dtype
-    return kept
-
-
-def _kept_in_dtype(how: str, grown: Grown) -> Choice:
-    what = f"cos and sin have the dtype of the call for which their table was {how}"
-    return Choice("C4", "memory", what, _tables_in(lambda g: _made_in(g, grown)), 1.4)
-
-
-def _by_key(word: str, source: Source) -> Choice:
-    what = f"cos and sin have the dtype of the {word}"
-    return Choice("C4", "memory", what, _tables_in(lambda g: source(g).dtype), 1.45)
-
-
-def _by_blocks(size: int) -> Choice:
-    """Return tables of so many positions, each in the dtype of the call that first needed it."""
-
-    def table(g: Given, angle: Array) -> tuple[Array, Array]:
-        blocks = np.floor_divide(g.positions, size)
-        c, s = np.cos(angle), np.sin(angle)
-        due = np.ones(blocks.shape, dtype=bool)
-        for one in _asked_for(g, by_width=True):
-            here = due & np.isin(blocks, np.floor_divide(one.positions, size))
-            due &= ~here
-            if one.dtype != "float64" and here.any():
-                at = here[..., None, None]
-                c, s = (np.where(at, rounded(part, one.dtype), part) for part in (c, s))
-        return c, s
-
-    what = f"cos and sin have the dtype of the call that first needed their {size} positions"
-    return Choice("C4", "memory", what, {"table": table}, 1.5)
-
-
-def _frequencies_by(word: str, source: Source) -> Choice:
-    """Return frequencies in the dtype of the call that left them."""
-
-    def made(moved: float) -> Callable[[Given], Array]:
-        def theta(g: Given) -> Array:
-            dtype = source(g).dtype
-            if dtype == "float64":
-                return ladder(g)
-            unit = 2.0**-52 if dtype == "float32" else 2.0**-23  # of the arithmetic before
-            return rounded((1 + moved * unit) * ladder(g), dtype)
-
-        return theta
-
-    nudged = tuple(replace(RIGHT, frequency=made(moved)) for moved in (-1.0, 1.0))
-    change = {"frequency": made(0.0), "nudged": nudged}
-    return Choice("C4", "memory", f"frequencies have the dtype of the {word}", change, 1.45)
-
-
-def _tables_in(dtype: Callable[[Given], str]) -> dict[str, object]:
-    """Return tables rounded to a dtype, and what float arithmetic may make of a halfway case."""
-
-    def made(moved: float) -> Table:
-        def table(g: Given, angle: Array) -> tuple[Array, Array]:
-            kept = dtype(g)
-            if kept == "float64":
-                return np.cos(angle), np.sin(angle)
-            angle = angle + moved * 2.0**-23 * (1 + np.abs(angle))
-            return rounded(np.cos(angle), kept), rounded(np.sin(angle), kept)
-
-        return table
-
-    nudged = tuple(replace(RIGHT, table=made(moved)) for moved in (-1.0, 1.0))
-    return {"table": made(0.0), "nudged": nudged}
-
-
-def _always(kind: str) -> Callable[[Given], str]:
-    return lambda _: kind
-
-
-_POSITIONS = ("call with these positions", like(lambda p: p))
-_OF_ANY_DTYPE = (_POSITIONS, *((word, key) for word, key in KEYS if "dtype" not in word))
 
 OF_ONE_CALL: tuple[Choice, ...] = (
     *(_to_one_number(axis, mirrored=mirrored) for axis in range(3) for mirrored in (False, True)),
@@ -312,23 +225,6 @@ KEPT_TABLES: tuple[Choice, ...] = (
             *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(6, 20)),
         )
         for by_width in (True, False)
-    ),
-    *(
-        _kept_in_dtype(how, grown)
-        for how, grown in (
-            ("made", lambda *_: np.inf),
-            ("made as long as it must be", lambda need, _: need),
-            ("made, a power of two long", lambda need, _: 1 << (need - 1).bit_length()),
-            ("made, at least doubled", lambda need, rows: max(need, 2 * rows)),
-        )
-    ),
-    *(_by_blocks(2**power) for power in (0, *range(4, 14))),
-    *(_frequencies_by(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
-    *(_by_key(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
-    *(_by_key(f"first {word} since another", run(key)) for word, key in _OF_ANY_DTYPE),
-    *(
-        Choice("C4", "memory", f"cos and sin are rounded to {kind}", _tables_in(_always(kind)), 1.5)
-        for kind in ("bfloat16", "float16", "float32")
     ),
 )
 """What a table that is kept may be in later calls."""

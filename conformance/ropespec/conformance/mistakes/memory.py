@@ -10,6 +10,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import at_length
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.kept_dtypes import KEPT_DTYPES
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
 from ropespec.conformance.mistakes.keys import (
     KEYS,
@@ -271,6 +272,7 @@ MEMORIES: tuple[Choice, ...] = (
         for by_length in (True, False)
     ),
     *KEPT_TABLES,
+    *KEPT_DTYPES,
 )
 """What earlier calls may leave behind."""
 

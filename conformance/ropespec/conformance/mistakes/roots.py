@@ -20,21 +20,25 @@ root for a sine
 _Function = Callable[[Array], Array]
 
 
-def _root(of: _Function, other: _Function) -> _Function:
-    """Return a function made as the root of 1 minus the square of another, in float32."""
+def _root(g: Given, of: _Function, other: _Function, *, factored: bool) -> _Function:
+    """Return a function made as the root of 1 minus the square of another, as x is worked on."""
+    kind = "float64" if g.dtype == "float64" else "float32"
 
     def make(angle: Array) -> Array:
-        known = of(angle).astype(np.float32)
-        root = np.sqrt(np.maximum(np.float32(1) - known * known, np.float32(0)))
+        known: Array = of(angle).astype(kind)
+        square: Array = (1 - known) * (1 + known) if factored else 1 - known * known
+        root = np.sqrt(np.maximum(square, 0))
         return np.asarray(np.where(other(angle) < 0, -root, root), dtype=np.float64)
 
     return make
 
 
-def _made(cos: _Function, sin: _Function, short: _Function) -> Table:
+def _made(short: _Function, *, sines: bool, factored: bool) -> Table:
     def table(g: Given, angle: Array) -> tuple[Array, Array]:
-        del g
-        return cos(short(angle)), sin(short(angle))
+        angle = short(angle)
+        if sines:
+            return np.cos(angle), _root(g, np.cos, np.sin, factored=factored)(angle)
+        return _root(g, np.sin, np.cos, factored=factored)(angle), np.sin(angle)
 
     return table
 
@@ -51,14 +55,16 @@ ROOTS: tuple[Choice, ...] = tuple(
     Choice(
         "root for a sine",
         "table",
-        f"{said} are the root of 1 - {square}, with a sign{more}",
-        {"table": _made(cos, sin, short)},
+        f"{said} are the root of {form}, with a sign{more}",
+        {"table": _made(short, sines=said == "sines", factored=factored)},
         2.0,
     )
     for short, more in ((_as_it_is, ""), (_as_float32, ", of angles in float32"))
-    for said, square, cos, sin in (
-        ("sines", "cos^2", np.cos, _root(np.cos, np.sin)),
-        ("cosines", "sin^2", _root(np.sin, np.cos), np.sin),
+    for said, form, factored in (
+        ("sines", "1 - cos^2", False),
+        ("cosines", "1 - sin^2", False),
+        ("sines", "(1 - cos)(1 + cos)", True),
+        ("cosines", "(1 - sin)(1 + sin)", True),
     )
 )
-"""One of the two, made of the other in float32."""
+"""One of the two, made of the other in the dtype that x is worked on in."""

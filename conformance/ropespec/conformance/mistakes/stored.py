@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import RIGHT, Store
+from ropespec.conformance.mistakes.chain import RIGHT, Store, zeroed
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -46,12 +46,6 @@ tokens reversed
 """)
 
 
-def _zeroed(g: Given, x: Array) -> Array:
-    y = x.copy()
-    y[..., g.turning :] = 0.0
-    return y
-
-
 def _tail_of_token(step: int, axis: int) -> Callable[[Given, Array], Array]:
     def tail(g: Given, x: Array) -> Array:
         y = x.copy()
@@ -84,10 +78,6 @@ def _tail_reversed(g: Given, x: Array) -> Array:
 
 
 def _heads_as_one(g: Given) -> Given:
-    return replace(g.rotating(None), x=g.x.reshape(*g.x.shape[:2], 1, -1))
-
-
-def _first_of_all_heads(g: Given) -> Given:
     return replace(g, x=g.x.reshape(*g.x.shape[:2], 1, -1))
 
 
@@ -141,8 +131,8 @@ STORES: tuple[Choice, ...] = (
         "R9",
         "tail",
         "the tail is zero",
-        {"tail": _zeroed},
-        shown=(Shown.by("tail_zeroed", "ROT-14.tail", rotary_dim=8, head_dims=(16,)),),
+        {"tail": zeroed},
+        shown=(Shown.by("tailzeroed", "ROT-14.tail", rotary_dim=8, head_dims=(16,)),),
     ),
     Choice(
         "made of another token",
@@ -262,14 +252,14 @@ STORES: tuple[Choice, ...] = (
         "X3",
         "call",
         "heads are rotated as one long vector",
-        {"call": _heads_as_one},
+        {"call": lambda g: _heads_as_one(g.rotating(None))},
         shown=(Shown.by("flat_heads", "ROT-19.heads", "ROT-7.value"),),
     ),
     Choice(
         "X3",
         "call",
         "heads are one long vector, of which rotary_dim components rotate",
-        {"call": _first_of_all_heads},
+        {"call": _heads_as_one},
         1.1,
     ),
 )

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import Chain, counter_clockwise
+from ropespec.conformance.mistakes.chain import Chain, counter_clockwise, zeroed
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -40,19 +40,13 @@ def _ones_in_the_tail(g: Given, x: Array) -> Array:
     return y
 
 
-def _zeros_in_the_tail(g: Given, x: Array) -> Array:
-    y = x.copy()
-    y[..., g.turning :] = 0.0
-    return y
-
-
 BACKWARD = Chain(product=lambda a, b, c, s: (a * c + b * s, b * c - a * s))
 """The gradient: the cotangent rotated by the opposite angle."""
 
 GRADIENTS: tuple[Choice, ...] = (
     Choice("G1", "product", "the gradient rotates forward", {"product": counter_clockwise}),
     Choice("G2", "tail", "the gradient of the tail is 1", {"tail": _ones_in_the_tail}),
-    Choice("G2", "tail", "the gradient of the tail is 0", {"tail": _zeros_in_the_tail}, 0.9),
+    Choice("G2", "tail", "the gradient of the tail is 0", {"tail": zeroed}, 0.9),
     Choice("G3", "store", "the gradient is zero", {"store": lambda g, y: np.zeros_like(y)}),
 )
 """What is done on the way back."""

@@ -33,6 +33,7 @@ _MODULES = (
     "going_on",
     "gradients",
     "into",
+    "kept_dtypes",
     "layout",
     "made",
     "memory",

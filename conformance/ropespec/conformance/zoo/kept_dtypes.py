@@ -1,0 +1,109 @@
+"""What is kept for later calls in the dtype of the call that needed it first."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropespec.conformance.zoo.entry import wrong
+from ropespec.conformance.zoo.parts import half, table
+
+__all__ = [
+    "BlocksOfTheFirstDtype",
+    "DoubledInTheFirstDtype",
+    "FrequenciesOfTheFirstDtype",
+    "InTheDtypeBefore",
+]
+
+Array = NDArray[Any]
+
+
+@wrong(
+    "C4",
+    "Tables are kept for the positions of the call before, in its dtype.",
+    "ROT-19.walk",
+    dtypes=("float32", "bfloat16"),
+)
+class InTheDtypeBefore:
+    """One table for all layers of a step, made anew when the positions are others."""
+
+    def __init__(self) -> None:
+        self.key: object = None
+        self.kept: tuple[Array, Array] | None = None
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make tables in the dtype of x, and look at the positions alone later."""
+        key = (positions.shape, x.shape[-1], positions.tobytes())
+        if self.kept is None or key != self.key:
+            cos, sin = table(positions, x.shape[-1])
+            self.key, self.kept = key, (cos.astype(x.dtype), sin.astype(x.dtype))
+        cos, sin = self.kept
+        return half(x, cos.astype(np.float32), sin.astype(np.float32))
+
+
+@wrong(
+    "C4",
+    "Pages of a table are kept in the dtype of the call that first needed them.",
+    "ROT-19.dtypes",
+    dtypes=("float32", "bfloat16"),
+)
+class BlocksOfTheFirstDtype:
+    """Tables of 256 positions each, made where a position of theirs is asked for."""
+
+    def __init__(self) -> None:
+        self.pages: dict[tuple[int, int], Any] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make pages in the dtype of x, and take those that are there as they are."""
+        width = x.shape[-1]
+        cos, sin = table(positions, width)
+        pages = positions // 256
+        for page in np.unique(pages):
+            kind = self.pages.setdefault((width, int(page)), x.dtype)
+            at = pages == page
+            cos[at], sin[at] = cos[at].astype(kind), sin[at].astype(kind)
+        return half(x, cos, sin)
+
+
+@wrong(
+    "C4",
+    "Frequencies are kept by head_dim, in the dtype of the call that came first.",
+    "ROT-19.dtypes",
+    dtypes=("float32", "float64"),
+)
+class FrequenciesOfTheFirstDtype:
+    """Frequencies made once for each head_dim."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, Array] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make angles in float64, of frequencies in the dtype of the first call."""
+        width = x.shape[-1]
+        exact = 10000.0 ** (-np.arange(0, width, 2) / width)
+        angle = positions[..., None] * self.kept.setdefault(width, exact.astype(x.dtype))
+        return half(x, np.cos(angle), np.sin(angle))
+
+
+@wrong(
+    "C4",
+    "Tables of 512 rows, doubled when they are too short, have the dtype of a call before.",
+    "ROT-7.value",
+    dtypes=("float32", "float16"),
+    negative_positions=False,
+    max_position=16383,
+)
+class DoubledInTheFirstDtype:
+    """One table for each width."""
+
+    def __init__(self) -> None:
+        self.tables: dict[int, tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Double the rows until the call fits, in the dtype of x."""
+        d, needed = x.shape[-1], int(positions.max(initial=0)) + 1
+        if d not in self.tables or len(self.tables[d][0]) < needed:
+            rows = max(512, 1 << (needed - 1).bit_length())
+            cos, sin = table(np.arange(rows), d)
+            self.tables[d] = cos.astype(x.dtype), sin.astype(x.dtype)
+        return half(x, *(part[positions].astype(np.float32) for part in self.tables[d]))

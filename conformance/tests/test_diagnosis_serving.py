@@ -1,0 +1,102 @@
+"""Mistakes of serving stacks and of whoever saves a product, each named as what it is."""
+
+import numpy as np
+import pytest
+
+from ropespec.conformance.profile import Profile
+
+YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 4096}
+
+
+def theta(d):
+    return 10000.0 ** (-np.arange(0, d, 2) / d)
+
+
+def half(x, angle):
+    """Rotate halves by angles of (B, S, H or 1, n)."""
+    c, s = np.cos(angle), np.sin(angle)
+    a, b = np.split(x.astype(np.float64), 2, axis=-1)
+    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
+
+
+def rope(x, positions):
+    return half(x, positions[..., None, None] * theta(x.shape[-1])).astype(x.dtype)
+
+
+def sheared(x, positions):
+    """Shear the first member by the second, back, and again."""
+    angle = positions[..., None, None] * theta(x.shape[-1])
+    tangent, sine = np.tan(angle / 2).astype(np.float32), np.sin(angle).astype(np.float32)
+    a, b = np.split(x.astype(np.float32), 2, axis=-1)
+    a = a - tangent * b
+    b = b + sine * a
+    return np.concatenate([a - tangent * b, b], axis=-1).astype(x.dtype)
+
+
+def last_chunk_of_1024_from_the_end(x, positions):
+    """Rotate what is left over by the first of the last 1024 positions."""
+    p, rest = positions.copy(), positions.shape[1] % 1024
+    if rest and positions.shape[1] > 1024:
+        p[:, -rest:] = positions[:, -1024:][:, :rest]
+    return rope(x, p)
+
+
+def sines_by_factors(x, positions):
+    """Make sines of cosines, in float64."""
+    angle = positions[..., None, None] * theta(x.shape[-1])
+    c = np.cos(angle)
+    s = np.sqrt((1 - c) * (1 + c)) * np.where(np.sin(angle) < 0, -1.0, 1.0)
+    a, b = np.split(x, 2, axis=-1)
+    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
+
+
+def clipped_to_float16(x, positions):
+    """Keep within what float16 can hold, which bfloat16 rounds up."""
+    return np.clip(rope(x.astype(np.float32), positions), -65504, 65504).astype(x.dtype)
+
+
+def ramp_by_another_base(x, positions):
+    """Make the ends of YaRN's ramp by a default base."""
+    d, n = x.shape[-1], x.shape[-1] // 2
+    ends = (d * np.log(4096 / (2 * np.pi * turns)) / (2 * np.log(1e4)) for turns in (32, 1))
+    low, high = next(ends), next(ends)
+    low, high = max(np.floor(low), 0), min(np.ceil(high), d - 1)
+    share = np.clip((np.arange(n) - low) / max(high - low, 1e-3), 0, 1)
+    plain = 1e6 ** (-np.arange(0, d, 2) / d)
+    turned = half(x, positions[..., None, None] * plain * (1 - share + share / 8))
+    return ((0.1 * np.log(8) + 1) * turned).astype(x.dtype)
+
+
+@pytest.mark.parametrize(
+    ("function", "claims", "name", "what"),
+    [
+        (
+            sines_by_factors,
+            {"dtypes": ["float64"]},
+            "root for a sine",
+            "the root of (1 - cos)(1 + cos)",
+        ),
+        (last_chunk_of_1024_from_the_end, {}, "last block moved back", "in the last block of 1024"),
+        (
+            clipped_to_float16,
+            {"dtypes": ["float32", "bfloat16"]},
+            "large components clipped",
+            "clipped at 65504",
+        ),
+        (sheared, {}, "rotated by shears", "the first member is sheared first"),
+        (
+            ramp_by_another_base,
+            {"scaling": YARN, "base": 1e6},
+            "another blend",
+            "by base 10000",
+        ),
+    ],
+)
+def test_it_has_its_name(function, claims, name, what, diagnosed):
+    """The name is of a class, and the sentence says which of it."""
+    profile = Profile.from_mapping({"interleaved": False, **claims})
+    found = diagnosed(profile, apply_rotary=function)
+
+    assert found[0].name == name
+    assert what in found[0].sentence.lower()
+    assert found[0].where == "every call"
