@@ -16,7 +16,9 @@ FAILED = frozenset(
         "ATT-3.weights",
         "FREQ-7.value",
         "FREQ-9.value",
+        "ROT-16.dense",
         "ROT-22.value",
+        "SIN-1.value",
         "PROJ-1.query",
         "PUB-3.value",
     }
@@ -210,6 +212,40 @@ def first_of_all_heads(x, positions, weight, *, interleaved, base=10000.0, rotar
     return reference.apply_rotary(flat, positions, **how).reshape(y.shape).astype(x.dtype)
 
 
+def square_weights_transposed(x, weight):
+    """Take a weight by its other axis where it is as wide as the head."""
+    square = weight.shape[-1] == weight.shape[-2]
+    return reference.project_value(x, weight.swapaxes(-1, -2) if square else weight)
+
+
+def product_with_i(x):
+    """Multiply by 0 + 1i, of which the 0 spoils what is infinite."""
+    with np.errstate(invalid="ignore"):
+        return x[..., 0::2] + 1j * x[..., 1::2]
+
+
+def dense_with_a_tail(x, positions, *, interleaved, base=10000.0, rotary_dim=None):
+    """Multiply all components by a matrix, the tail by ones and zeros."""
+    full = np.zeros((*np.shape(positions), x.shape[-1], x.shape[-1]))
+    full[:] = np.eye(x.shape[-1])
+    r = rotary_dim or x.shape[-1]
+    full[..., :r, :r] = reference.rotation_matrix(positions, r, interleaved=interleaved, base=base)
+    with np.errstate(invalid="ignore"):
+        return np.einsum("bsde,bshe->bshd", full, x.astype(np.float64)).astype(x.dtype)
+
+
+def even_offsets(q, k, offset, *, interleaved, base=10000.0):
+    """Share an offset out to both sides, in whole numbers."""
+    half = np.asarray(offset) // 2
+    return reference.relative_score(q, k, 2 * half, interleaved=interleaved, base=base)
+
+
+def no_embedding_of_minus_one(positions, dim, base=10000.0):
+    """Take the position -1 for padding."""
+    made = reference.sinusoidal_embedding(positions, dim, base)
+    return np.where(np.asarray(positions)[..., None] == -1, 0.0, made)
+
+
 def rope_from_the_end(q, k):
     """Give the query the positions of the last keys."""
     past = max(k.shape[2] - q.shape[2], 0)
@@ -221,6 +257,14 @@ def rope_from_the_end(q, k):
     ("name", "function", "told"),
     [
         ("angles", angles_within_one_turn, ("angles reduced", "angles")),
+        ("project_value", square_weights_transposed, ("weight transposed", "project_value")),
+        ("to_complex", product_with_i, ("NaN spreads", "to_complex")),
+        ("relative_score", even_offsets, ("positions in steps", "relative_score")),
+        (
+            "sinusoidal_embedding",
+            no_embedding_of_minus_one,
+            ("position taken for padding", "sinusoidal_embedding: positions -1"),
+        ),
         ("RoPE", rope_from_the_end, ("query counted from the end", "RoPE")),
         (
             "project_query",
@@ -259,6 +303,13 @@ def rope_from_the_end(q, k):
 def test_a_function_is_examined_as_what_it_rotates(name, function, told, named):
     """Small errors of a table, and what is wrong in some calls alone, are told as of a rotation."""
     assert [found[1:] for found in named(**{name: function})] == [told]
+
+
+def test_a_matrix_spreads_what_is_no_number(named):
+    """Zero times infinity is none."""
+    found = {name: where for _, name, where in named(apply_rotary_dense=dense_with_a_tail)}
+
+    assert found["NaN spreads"] == "apply_rotary_dense: x with NaN"
 
 
 def attention_with(change):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ropespec.conformance.mistakes.blocks import blocked
 from ropespec.conformance.mistakes.chain import RIGHT, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
@@ -24,12 +25,15 @@ AS_CLAIMED = Choice("", "", "as claimed", {}, 0.0)
 
 _OWN = ((1.0, 1.0), (1.0, -1.0), (2.0, 0.0), (0.5, 0.0), (-1.0, 0.0))
 
+_STEPS = (2, 4, 8, 16, 32, 64, 128)
+
 CHOICES: tuple[Choice, ...] = (
     *TURNS,
     *LADDERS,
     *(combined((("own", factor),), constant) for factor, constant in _OWN),
     *(combined(((word, 1.0),), 0.0) for word in SOURCES if word != "own"),
     *WHOLE,
+    *(blocked(word, size) for word in ("rounded down", "rounded", "divided") for size in _STEPS),
     *(fitted_base(base) for base in BASES),
 )
 

@@ -183,13 +183,25 @@ def _decay(base: float, draw: int) -> Asked:
 
 def _to_complex(interleaved: bool, base: float, draw: int) -> Asked:  # noqa: ARG001  # as the others
     x = drawn(3, 16, draw=draw)
+    x[0, 3] = np.inf
+
+    def paired(a: Float, b: Float) -> Float:
+        z = np.empty(a.shape, np.complex128)
+        z.real, z.imag = a, b
+        return z
+
+    def multiplied(a: Float, b: Float) -> Float:
+        with np.errstate(invalid="ignore"):
+            return np.asarray(a + 1j * b)
+
     return Asked(
         (x,),
         {},
         {
-            "right": lambda: x[..., 0::2] + 1j * x[..., 1::2],
-            "opposite": lambda: x[..., 0::2] - 1j * x[..., 1::2],
-            "other pairing": lambda: x[..., :8] + 1j * x[..., 8:],
+            "right": lambda: paired(x[..., 0::2], x[..., 1::2]),
+            "product with i": lambda: multiplied(x[..., 0::2], x[..., 1::2]),
+            "opposite": lambda: paired(x[..., 0::2], -x[..., 1::2]),
+            "other pairing": lambda: paired(x[..., :8], x[..., 8:]),
         },
     )
 

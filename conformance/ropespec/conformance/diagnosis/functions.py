@@ -109,6 +109,8 @@ _OTHERS = {
     "twice": "A1",
     "plain": "A3",
     "rotated": "A6",
+    "weight transposed": "weight transposed",
+    "product with i": "NaN spreads",
     "scaled by the model": "T1",
     "not scaled": "T2",
     "mask after softmax": "T3",

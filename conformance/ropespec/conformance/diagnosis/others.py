@@ -85,7 +85,8 @@ def _asked(session: Session, name: str, base: float, draw: int) -> str:
         expected = make()
         parts = expected if isinstance(expected, tuple) else (expected,)
         if len(parts) == len(got) and all(
-            g.shape == np.shape(e) and np.allclose(g, e, atol=_TOLERANCE, rtol=_TOLERANCE)
+            g.shape == np.shape(e)
+            and np.allclose(g, e, atol=_TOLERANCE, rtol=_TOLERANCE, equal_nan=True)
             for g, e in zip(got, parts, strict=True)
         ):
             return word
@@ -268,9 +269,15 @@ def _turn(x: Float, positions: Float, base: float, *, interleaved: bool) -> Floa
 
 
 def _projection(session: Session, name: str, base: float, draw: int) -> str:
+    """Ask for x that is narrower than a head, and for x as wide, whose weights are square."""
+    words = [_projected(session, name, base, draw, width) for width in (6, _DIM)]
+    return next((word for word in words if word not in _NOTHING), words[0])
+
+
+def _projected(session: Session, name: str, base: float, draw: int, width: int) -> str:
     rng = np.random.default_rng([61, draw])
-    x = rng.standard_normal((2, 5, 6)).astype(np.float32)
-    weight = rng.standard_normal((3, _DIM, 6)).astype(np.float32)
+    x = rng.standard_normal((2, 5, width)).astype(np.float32)
+    weight = rng.standard_normal((3, _DIM, width)).astype(np.float32)
     positions = _asked_at(draw)
     layout = session.profile.layouts[0]
     where = positions[0] if session.profile.shared_positions else positions
@@ -281,18 +288,25 @@ def _projection(session: Session, name: str, base: float, draw: int) -> str:
         return ""
     plain = np.einsum("bsi,hdi->bshd", x.astype(np.float64), weight.astype(np.float64))
     at = positions.astype(np.float64)
-    turned = {
-        "rotated": lambda: _turn(plain, at, base, interleaved=layout),
-        "opposite": lambda: _turn(plain, -at, base, interleaved=layout),
-        "other pairing": lambda: _turn(plain, at, base, interleaved=not layout),
-        "from 1": lambda: _turn(plain, at + 1, base, interleaved=layout),
-        "twice": lambda: _turn(plain, 2 * at, base, interleaved=layout),
+
+    def turned(by: Float, y: Float = plain, *, interleaved: bool = layout) -> Float:
+        return _turn(y, by, base, interleaved=interleaved)
+
+    forms: dict[str, Callable[[], Float]] = {
+        "rotated": lambda: turned(at),
+        "opposite": lambda: turned(-at),
+        "other pairing": lambda: turned(at, interleaved=not layout),
+        "from 1": lambda: turned(at + 1),
+        "twice": lambda: turned(2 * at),
         "plain": lambda: plain,
     }
     if name == "project_value":
-        counted = np.broadcast_to(np.arange(5.0), (2, 5))
-        turned["rotated"] = lambda: _turn(plain, counted, base, interleaved=layout)
-    word = _match(got[0], turned)
+        forms["rotated"] = lambda: turned(np.broadcast_to(np.arange(5.0), (2, 5)))
+    if width == _DIM:
+        swapped = np.einsum("bsi,hid->bshd", x.astype(np.float64), weight.astype(np.float64))
+        still = name == "project_value"
+        forms["weight transposed"] = lambda: swapped if still else turned(at, swapped)
+    word = _match(got[0], forms)
     expected = "plain" if name == "project_value" else "rotated"
     return "right" if word == expected else word
 

@@ -51,6 +51,7 @@ _PATTERNS = 21
 _TABLES = ("ROT-22.value",)
 _PROPERTIES = {
     "AXES-1.alike": _Property("position number left out", step=1, draws=_PATTERNS),
+    "FREQ-1.integers": _Property("dimension of few bits", "", ("FREQ-2.value",), 70),
     "FREQ-6.integers": _Property("positions of few bits"),
     "PUB-5.dtypes": _Property("dtype of the query", "must return dtype", ("PUB-5.value",)),
     "ROT-17.rounded": _Property("result cut off", "cut off, not rounded"),

@@ -1,5 +1,6 @@
 """Functions that rotate on the way: what they rotate is made a rotation, and examined as one."""
 
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -8,7 +9,9 @@ import numpy as np
 
 from ropespec.conformance.diagnosis.ask import Answer, Asker, Lost
 from ropespec.conformance.diagnosis.battery import Maker
+from ropespec.conformance.diagnosis.conduct import special
 from ropespec.conformance.diagnosis.others import answered
+from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.diagnosis.where import EVERYWHERE
 from ropespec.conformance.diagnosis.wording import examined, in_words
 from ropespec.conformance.mistakes.chain import RIGHT, claimed_pairs, ladder
@@ -34,10 +37,11 @@ class _Call(NamedTuple):
 
 
 def _projected(given: Given, positions: Array) -> _Call:
-    """Let weights of 0 and 1 give each head its own components of x."""
+    """Let weights of 0 and 1, others in each call, give each head its own components of x."""
     b, s, h, d = given.shape
-    weight = np.eye(h * d).reshape(h, d, h * d).astype(given.x.dtype)
-    return _Call((given.x.reshape(b, s, h * d), positions, weight), lambda y: y)
+    order = np.random.default_rng(zlib.crc32(given.x.tobytes())).permutation(h * d)
+    weight = np.eye(h * d)[np.argsort(order)].reshape(h, d, h * d).astype(given.x.dtype)
+    return _Call((given.x.reshape(b, s, h * d)[..., order], positions, weight), lambda y: y)
 
 
 def _with_tables(given: Given, positions: Array) -> _Call:
@@ -126,6 +130,12 @@ _CALLS: dict[str, Callable[[Given, Array], _Call | None]] = {
 }
 """How each function is asked for a rotation."""
 
+_OF_TABLES = (
+    *("sinusoidal_embedding", "cos_sin", "angles", "precompute_freqs_cis", "inv_freq"),
+    "rotation_matrix",
+)
+"""Those of which x is no argument."""
+
 WITHIN = ("apply_rotary_dense", "apply_rotary_complex", *_CALLS)
 """Functions that are a rotation, or have one in them."""
 
@@ -138,18 +148,24 @@ def within(session: Session, function: str) -> Iterator[Diagnosis]:
     session : Session
         The subject.
     function : str
-        One of `WITHIN`.
+        Of the API; nothing is named of one that is none of `WITHIN`.
     """
-    claimed = _of_whole_heads(session, function)
+    claimed = _of_whole_heads(session, function) if function in WITHIN else None
     if claimed is None:
         return
     make = _Within if function in _CALLS else Asker
     asker = make(session, function=function)
     maker = Maker(claimed, session.offers[function].keywords)
     outcome, right = examined(asker, maker, RIGHT, ())
-    for one in in_words(asker, outcome, right):
+    told = list(in_words(asker, outcome, right))
+    if not told and function not in _OF_TABLES:
+        told += special(asker, maker, right, sound=True)
+    for one in told:
         where = function if one.where == str(EVERYWHERE) else f"{function}: {one.where}"
-        yield replace(one, where=where)
+        if _CALLS.get(function) is _projected and one.name == "changed by earlier calls":
+            yield fact("weights of another call", "", where, one.evidence)
+        else:
+            yield replace(one, where=where)
 
 
 @dataclass(slots=True)

@@ -66,6 +66,9 @@ kept by memory
 positions of few bits
     Places are reckoned in the dtype of the positions, which is too small for them; convert the
     positions first.
+dimension of few bits
+    A dimension is reckoned with in the bits of its type, and without a sign; make it an integer of
+    Python's first.
 position number left out
     Where some numbers of a token are equal, or stand still, another is not looked at; let each pair
     follow its own number, whatever the others are.

@@ -75,6 +75,11 @@ tables brought to the unit circle
     Tables that carry a factor lose it; take the entries as they are.
 tables of one row for all
     The first row of the tables rotates all rows; index the tables by the row as well.
+weights of another call
+    Weights are kept by less than what they hold, by where they lie or their shape; take those that
+    are given.
+weight transposed
+    A weight that is as wide as the head is taken by its other axis; its rows are what comes out.
 dtype of the query
     The rotated key has the dtype of the query; cast each to that of its own.
 query counted from the end

@@ -160,9 +160,10 @@ def of_exponents(sections: tuple[int, ...] | None, claimed: Scheme | None) -> It
         yield _of_width(sections, sum(sections), "all")
         yield _of_width(sections, max(sections), "the widest")
         yield _of_width(sections, min(sections), "the narrowest")
+        yield _of_width(sections, sum(sections) / len(sections), "an equal share of all")
 
 
-def _of_width(sections: tuple[int, ...], pairs: int, whose: str) -> Choice:
+def _of_width(sections: tuple[int, ...], pairs: float, whose: str) -> Choice:
     """Return frequencies that begin at each section and fall as those of another width."""
     index = np.concatenate([np.arange(own) for own in sections])
 

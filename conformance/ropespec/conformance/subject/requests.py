@@ -75,6 +75,8 @@ class Question:
                 return {"array": len(sent) - 1}
             if isinstance(value, Value):
                 return to_json(value)
+            if isinstance(value, np.integer) and value.dtype != np.int64:
+                return {"integer": int(value), "dtype": value.dtype.name}
             return value.item() if isinstance(value, np.generic) else value
 
         header = {
@@ -98,6 +100,8 @@ class Question:
         def filled(item: Any) -> Any:  # noqa: ANN401  # JSON in, an argument out
             if isinstance(item, dict) and "value" in item:
                 return from_json(item)
+            if isinstance(item, dict) and "integer" in item:
+                return np.dtype(item["dtype"]).type(item["integer"])
             return made[item["array"]] if isinstance(item, dict) and "array" in item else item
 
         return cls(

@@ -11,6 +11,7 @@ from ropespec.conformance.zoo.parts import interleaved as pairs
 
 __all__ = [
     "KeyWeightsNotPermuted",
+    "WeightsByShape",
     "key_by_the_inverse",
     "key_rotates_its_tail",
     "query_by_frequencies_of_the_head",
@@ -55,6 +56,28 @@ class KeyWeightsNotPermuted:
     ) -> Array:
         """W_k is in the other layout."""
         y = turn(_project(x, weight), positions, pairs=not interleaved, base=base)
+        return y.astype(x.dtype)
+
+
+@wrong("weights of another call", "Weights are packed once for each shape.", "PROJ-1.query")
+class WeightsByShape:
+    """A layer that packs its weights, and sees another layer's as its own."""
+
+    def __init__(self) -> None:
+        self.packed: dict[tuple[int, ...], Array] = {}
+
+    def project_query(
+        self,
+        x: Array,
+        positions: Array,
+        weight: Array,
+        *,
+        interleaved: bool,
+        base: float = 10000.0,
+    ) -> Array:
+        """Take the weight of this shape that came first."""
+        packed = self.packed.setdefault(weight.shape, weight.copy())
+        y = turn(_project(x, packed), positions, pairs=interleaved, base=base)
         return y.astype(x.dtype)
 
 
@@ -150,7 +173,12 @@ def value_turned_by_its_index(x: Array, weight: Array) -> Array:
     return y.astype(x.dtype)
 
 
-@wrong("", "A square weight is transposed.", "PROJ-3.components", offers="project_value")
+@wrong(
+    "weight transposed",
+    "A square weight is transposed.",
+    "PROJ-3.components",
+    offers="project_value",
+)
 def value_with_a_transposed_weight(x: Array, weight: Array) -> Array:
     """Multiply by the columns."""
     square = weight.shape[1] == weight.shape[2]

@@ -12,6 +12,7 @@ __all__ = [
     "angles_with_swapped_axes",
     "cos_of_float16_angles",
     "cosines_of_another_angle",
+    "down_from_zero",
     "inv_freq_base_10_logarithm",
     "inv_freq_from_index_1",
     "inv_freq_growing",
@@ -53,6 +54,18 @@ def inv_freq_hard_coded(dim: int, base: float = 10000.0) -> Array:
 def inv_freq_growing(dim: int, base: float = 10000.0) -> Array:
     """Lose the minus."""
     return 1 / _theta(dim, base)
+
+
+@wrong(
+    "dimension of few bits",
+    "Steps down to minus the dimension, which has no sign.",
+    "FREQ-1.integers",
+    offers="inv_freq",
+)
+def down_from_zero(dim: int, base: float = 10000.0) -> Array:
+    """Count down by twos."""
+    with np.errstate(over="ignore"):
+        return np.asarray(base ** (np.arange(0, -dim, -2, dtype=np.float64) / int(dim)))
 
 
 @wrong("F3", "inv_freq counts from 1.", "FREQ-3.conventions", offers="inv_freq")

@@ -1,15 +1,17 @@
-"""A check of positions in few bits (FREQ-6)."""
+"""Checks of integers of any type: dimensions (FREQ-1), and positions in few bits (FREQ-6)."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from ropespec.conformance.case import Case
+from ropespec.conformance.checks.frequencies.vectors import inv_freq_allowed
 from ropespec.conformance.checks.rotation.common import called
 from ropespec.conformance.checks.rotation.transforms import has_gradient
 from ropespec.conformance.checks.rotation.walked import every_item, listed
 from ropespec.conformance.coverage.rows import Walk
-from ropespec.conformance.judge.finding import Finding, compare, worst
+from ropespec.conformance.judge import oracle
+from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.session import NotPossible, SubjectRaised
 from ropespec.conformance.trial import Trial
@@ -66,3 +68,32 @@ def narrow(trial: Trial, case: Case) -> Finding:
         message = f"on the way back, {message}"
         found = worst(found, compare(back, wide, allowed, name="gradient", message=message))
     return found.after(call)
+
+
+_KINDS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64")
+"""NumPy's integers beside those that Python's are taken for."""
+
+
+@check(
+    "FREQ-1.integers",
+    "A dimension of few bits, or without a sign, overflows where it is reckoned with.",
+    needs=("inv_freq",),
+    names=("F-020",),
+)
+@walks(every_item(len(_KINDS)))
+def of_any_type(trial: Trial, case: Case) -> Finding:
+    """inv_freq takes a dimension as an integer of NumPy's for the number it is, or refuses it."""
+    kind = np.dtype(_KINDS[case.seed % len(_KINDS)])
+    fits = [one for one in trial.profile.head_dims if one <= np.iinfo(kind).max]
+    if not fits:
+        raise NotPossible(f"no claimed head_dim is a number of {kind.name}")
+    dim, keywords = kind.type(max(fits)), case.only("base")
+    call = Call("inv_freq", (dim,), keywords)
+    try:
+        reply = trial.call("inv_freq", (dim,), keywords)
+    except SubjectRaised as error:
+        raise NotPossible(f"a dimension of {kind.name} raises {error.type_name}") from error
+    exact = oracle.frequencies(int(dim), case.frequencies)
+    allowed = inv_freq_allowed(int(dim), case.frequencies, reply.dtypes[0], trial.machine)
+    message = f"a dimension of {kind.name} is taken for another number"
+    return compare(reply.values[0], exact, allowed, name="inv_freq", message=message).after(call)
