@@ -13,12 +13,14 @@ __all__ = [
     "cached_by_length",
     "clamped_at_zero",
     "counted_from_the_first",
+    "counted_if_the_ends_fit",
     "counts_calls",
     "counts_on",
     "doubled_positions",
     "first_row_only_at_one_token",
     "ignored_positions",
     "largest_row",
+    "of_the_first_row_if_all_begin_alike",
     "passes_through_at_4096",
     "positions_divided_by_4",
     "positions_from_1",
@@ -215,3 +217,27 @@ def positions_divided_by_4(x: Array, positions: Array) -> Array:
     """Interpolate positions that nobody wanted interpolated."""
     angle = angles(positions, x.shape[-1]) / np.float32(4)
     return half(x, np.cos(angle), np.sin(angle))
+
+
+@wrong(
+    "taken for a run",
+    "Where all rows begin with the same position, the first row serves all.",
+    "ROT-19.shortcuts",
+)
+def of_the_first_row_if_all_begin_alike(x: Array, positions: Array) -> Array:
+    """Look at the first position of each row alone."""
+    alike = positions.size and (positions[:, 0] == positions[0, 0]).all()
+    return rope(x, np.broadcast_to(positions[:1], positions.shape) if alike else positions)
+
+
+@wrong(
+    "taken for a run",
+    "Where each row ends as a run from its first position does, it is one.",
+    "ROT-19.shortcuts",
+)
+def counted_if_the_ends_fit(x: Array, positions: Array) -> Array:
+    """Look at both ends of each row alone."""
+    steps = positions.shape[-1] - 1
+    if steps < 0 or (positions[:, -1] - positions[:, 0] != steps).any():
+        return rope(x, positions)
+    return rope(x, positions[:, :1] + np.arange(steps + 1))

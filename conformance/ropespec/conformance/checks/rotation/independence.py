@@ -6,8 +6,10 @@ import numpy as np
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import alike, elsewhere, is_writable
-from ropespec.conformance.checks.rotation.walked import in_turn
-from ropespec.conformance.judge.finding import Finding, worst
+from ropespec.conformance.checks.rotation.walked import in_turn, judged_at, listed, usual_case
+from ropespec.conformance.coverage.rows import Walk
+from ropespec.conformance.judge.finding import Finding, held, worst
+from ropespec.conformance.judge.values import ALIKE
 from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
@@ -44,6 +46,38 @@ def rows(trial: Trial, case: Case) -> Finding:
             message = f"every row is rotated by the positions of row {row}"
             return dataclasses.replace(finding, message=message)
     return finding
+
+
+_TOKENS = 6
+
+
+def _every_shortcut(trial: Trial, seed: int, strength: int) -> Walk:
+    del seed, strength
+    usual = usual_case(trial, 0)
+    usual = dataclasses.replace(usual, seq=min(_TOKENS, trial.most_tokens(usual.batch)))
+    return listed(dataclasses.replace(usual, seed=number) for number in range(3 * len(ALIKE)))
+
+
+@check(
+    "ROT-19.shortcuts",
+    "Positions are taken for a run, or for those of another row, by some of their numbers.",
+    space=Space(values=("normal",), min_seq=3),
+)
+@walks(_every_shortcut)
+def takes_no_shortcut(trial: Trial, case: Case) -> Finding:
+    """Each row follows its own positions, though some of them are those of a run or of a row.
+
+    All rows are like runs, or a row is like the one before it, which is a run or is none.
+    """
+    which, what = divmod(case.seed % (3 * len(ALIKE)), len(ALIKE))
+    rows = np.arange(case.batch)[:, None] * (not trial.profile.shared_positions)
+    run = (2 + np.arange(case.seq) + 9 * (rows // 2 if which else rows)).astype(np.int64)
+    like = [*ALIKE.values()][what](run)
+    positions = np.where((rows + which) % 2, like, run) if which else like
+    shared = trial.profile.shared_positions and (positions != positions[:1]).any()
+    if shared or np.abs(positions).max(initial=0) > case.limit:
+        return held()
+    return judged_at(trial, case, positions)
 
 
 @check(
