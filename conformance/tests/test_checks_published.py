@@ -192,7 +192,21 @@ def test_a_refusal_with_other_words_is_not_enough(checks):
 
 def test_every_check_of_the_chapter_kills(checks):
     """No check is idle."""
-    assert set(checks.ids("PUB")) - {"PUB-4.refused"} == {name for name, *_ in KILLS}
+    others = {"PUB-4.refused", "PUB-5.dtypes"}
+    assert set(checks.ids("PUB")) - others == {name for name, *_ in KILLS}
+
+
+def test_each_of_two_results_keeps_its_dtype(checks):
+    """Two dtypes are claimed, or there is nothing to ask."""
+
+    def as_the_query(xq, xk, freqs_cis):
+        turned, key = backend.apply_rotary_emb(xq, xk, freqs_cis)
+        return turned, key.astype(xq.dtype)
+
+    found = checks.kills("PUB-5.dtypes", EMB, as_the_query, dtypes=["float32", "float16"])
+    assert found.status is Status.FAIL
+    assert "must return dtype float" in found.message
+    assert checks.run("PUB-5.dtypes", backend).message == "one dtype claimed"
 
 
 @pytest.mark.parametrize("claims", [{"base": 500000.0}, {"head_dim": [16]}])

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from ropespec import reference
+from ropespec.backends import numpy as backend
 from ropespec.conformance.diagnosis.functions import functions
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.zoo.attention import softmax_of_masked_maximum
@@ -164,7 +165,7 @@ def project_one_token(x, positions, weight, *, interleaved, base=10000.0):
     """Take the first position of all for calls of one token."""
     positions = np.broadcast_to(positions, x.shape[:2])
     at = np.full_like(positions, positions[0, 0]) if x.shape[1] == 1 else positions
-    return reference.project_query(x, at, weight, interleaved=interleaved, base=base)
+    return backend.project_query(x, at, weight, interleaved=interleaved, base=base)
 
 
 def angle_of_one_more(positions, inv_freq):

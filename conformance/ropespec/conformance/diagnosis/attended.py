@@ -141,6 +141,7 @@ _OPEN = 0.6
 
 
 NOTHING = 1e-12
+"""A weight below this is none."""
 
 BLOCKS = (1, 2, 4, 8, 16, 32, 64)
 """Of how many keys the blocks of a running softmax may be."""

@@ -22,7 +22,7 @@ from ropespec.conformance.subject.session import Session
 
 __all__ = ["WITHIN", "within"]
 
-_WIDEST = 2048
+_WIDEST = 512
 """Components of all heads of a token: so wide are the weights that pass them on."""
 
 _FARTHEST = 5000
