@@ -50,7 +50,14 @@ def by_place(positions, dim, base=10000.0):
     return RIGHT(np.sort(positions, axis=-1), dim, base)
 
 
+def none_of_minus_1(positions, dim, base=10000.0):
+    """Leave padding at zero."""
+    made = reference.sinusoidal_embedding(positions, dim, base)
+    return np.where(np.asarray(positions)[..., None] == -1, 0.0, made)
+
+
 KILLS = (
+    ("SIN-1.every", none_of_minus_1, "sinusoidal_embedding differs"),
     ("SIN-1.value", cosines_first, "sinusoidal_embedding differs"),
     ("SIN-1.value", wrong_base, "sinusoidal_embedding differs"),
     ("SIN-1.circle", two_angles, "sin^2 + cos^2"),

@@ -4,23 +4,13 @@ import numpy as np
 import pytest
 
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.zoo.parts import half, turn
 
 YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 4096}
 
 
 def theta(d):
     return 10000.0 ** (-np.arange(0, d, 2) / d)
-
-
-def half(x, angle):
-    """Rotate halves by angles of (B, S, H or 1, n)."""
-    c, s = np.cos(angle), np.sin(angle)
-    a, b = np.split(x.astype(np.float64), 2, axis=-1)
-    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
-
-
-def rope(x, positions):
-    return half(x, positions[..., None, None] * theta(x.shape[-1])).astype(x.dtype)
 
 
 def sheared(x, positions):
@@ -38,7 +28,7 @@ def last_chunk_of_1024_from_the_end(x, positions):
     p, rest = positions.copy(), positions.shape[1] % 1024
     if rest and positions.shape[1] > 1024:
         p[:, -rest:] = positions[:, -1024:][:, :rest]
-    return rope(x, p)
+    return turn(x, p)
 
 
 def sines_by_factors(x, positions):
@@ -52,7 +42,7 @@ def sines_by_factors(x, positions):
 
 def clipped_to_float16(x, positions):
     """Keep within what float16 can hold, which bfloat16 rounds up."""
-    return np.clip(rope(x.astype(np.float32), positions), -65504, 65504).astype(x.dtype)
+    return np.clip(turn(x.astype(np.float32), positions), -65504, 65504).astype(x.dtype)
 
 
 def ramp_by_another_base(x, positions):
@@ -63,8 +53,9 @@ def ramp_by_another_base(x, positions):
     low, high = max(np.floor(low), 0), min(np.ceil(high), d - 1)
     share = np.clip((np.arange(n) - low) / max(high - low, 1e-3), 0, 1)
     plain = 1e6 ** (-np.arange(0, d, 2) / d)
-    turned = half(x, positions[..., None, None] * plain * (1 - share + share / 8))
-    return ((0.1 * np.log(8) + 1) * turned).astype(x.dtype)
+    angle = positions[..., None] * plain * (1 - share + share / 8)
+    gain = 0.1 * np.log(8) + 1
+    return half(x, gain * np.cos(angle), gain * np.sin(angle))
 
 
 @pytest.mark.parametrize(

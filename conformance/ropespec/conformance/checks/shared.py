@@ -34,6 +34,7 @@ __all__ = [
     "draw",
     "gradients_claimed",
     "literal_error",
+    "places",
     "real_dtype",
     "rotate",
     "rules",
@@ -248,3 +249,14 @@ def scores(  # two sides, each with vector and position
     left, right = rotate(trial, case, q, m), rotate(trial, case, k, n)
     got = np.sum(left.y * right.y, axis=-1)
     return Scored(got, dot(left.exact, right.exact), left.call)
+
+
+def places(trial: Trial, case: Case) -> NDArray[np.int64]:
+    """Return one row of the positions that are made exceptions of: small ones, powers of two."""
+    powers = (2**k + by for k in range(case.limit.bit_length() + 1) for by in (-1, 0, 1))
+    ahead = np.unique([*range(_SMALL), *powers])
+    both = np.concatenate([-ahead[:0:-1], ahead]) if trial.profile.negative_positions else ahead
+    return np.array([[one for one in both if abs(one) <= case.limit]], dtype=np.int64)
+
+
+_SMALL = 300

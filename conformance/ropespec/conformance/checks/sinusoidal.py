@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import first
+from ropespec.conformance.checks.rotation.walked import usual_alone
 from ropespec.conformance.checks.shared import (
     BASE,
     LITERAL,
@@ -18,13 +19,14 @@ from ropespec.conformance.checks.shared import (
     answer,
     based,
     draw,
+    places,
     rules,
     ten_thousand,
 )
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules, table, unit_circle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.session import SubjectRaised
 from ropespec.conformance.trial import Trial
 from ropespec.reference import sinusoidal
@@ -63,6 +65,22 @@ def _embed(
 def value(trial: Trial, case: Case) -> Finding:
     """Sin(m theta_i) at component 2i, cos(m theta_i) at 2i + 1."""
     positions = case.make_positions()
+    got, call, problem, allowed = _embed(trial, case, positions)
+    if problem:
+        return problem
+    return against(got, embedding(positions, case.head_dim, case.frequencies, allowed), call)
+
+
+@check(
+    "SIN-1.every",
+    "A position, such as -1 for padding, is an exception.",
+    needs=("sinusoidal_embedding",),
+    names=("F-025",),
+)
+@walks(usual_alone)
+def every_place(trial: Trial, case: Case) -> Finding:
+    """Small positions of both signs and those beside powers of two, in one row."""
+    positions = places(trial, case)
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
         return problem

@@ -182,14 +182,15 @@ def _stating(given: Given, **keywords: Unpack[Keywords]) -> Given:
 
 def run_sequences(asker: Asker, maker: Maker, right: Chain, seed: int, count: int) -> list[Seen]:
     """Ask sequences, each of a fresh instance."""
-    seen = list[Seen]()
-    for _, calls in zip(range(count), _sequences(maker, seed), strict=False):
-        asker.fresh()
-        for given in calls:
-            answer = asker.ask(given)
-            if answer is not None and answer.y is not None:
-                seen.append(Seen(answer, right))
-    return seen
+    sequences = zip(range(count), _sequences(maker, seed), strict=False)
+    return [one for _, calls in sequences for one in _answered(asker, calls, right)]
+
+
+def _answered(asker: Asker, calls: Sequence[Given], right: Chain) -> list[Seen]:
+    """Ask for calls after each other, of a fresh instance."""
+    asker.fresh()
+    answers = [asker.ask(given) for given in calls]
+    return [Seen(one, right) for one in answers if one is not None and one.y is not None]
 
 
 _CROWD = (1, 2, 3, 4, 5, 8, 9, 10, 11, 16, 17, 32, 33, 64, 65, 128, 129)
@@ -206,13 +207,7 @@ def run_crowd(asker: Asker, maker: Maker, right: Chain) -> list[Seen]:
         calls += givens[n // 2 : n // 2 + 1] if n % 3 == 1 else []
         back = [givens[n + 1 - ago] for ago in _CROWD if ago <= n + 1]
         calls += _much_like(back[int(rng.integers(len(back)))], rng, maker.profile)[:1]
-    seen = list[Seen]()
-    asker.fresh()
-    for given in calls:
-        answer = asker.ask(given)
-        if answer is not None and answer.y is not None:
-            seen.append(Seen(answer, right))
-    return seen
+    return _answered(asker, calls, right)
 
 
 def is_by_past(explanation: Explanation, seen: Sequence[Seen]) -> bool:

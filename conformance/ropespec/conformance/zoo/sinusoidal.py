@@ -11,6 +11,7 @@ __all__ = [
     "base_1000_with_odd_cosines",
     "cosine_of_another_frequency",
     "cosine_on_its_own_exponent",
+    "no_embedding_of_minus_1",
     "odd_width_is_cut",
     "pe_base_of_another_model",
     "pe_from_position_1",
@@ -104,3 +105,10 @@ def pe_with_a_gain(positions: Array, dim: int, base: float = 10000.0) -> Array:
     """Scale what only the word embedding is scaled by."""
     angle = _angle(positions, np.arange(0, dim, 2) / dim, base)
     return np.asarray(_woven(np.sin(angle), np.cos(angle)) * np.sqrt(dim))
+
+
+@wrong("position taken for padding", "The position -1 has no embedding.", "SIN-1.every", **PE)
+def no_embedding_of_minus_1(positions: Array, dim: int, base: float = 10000.0) -> Array:
+    """Leave padding at zero."""
+    angle = _angle(positions, np.arange(0, dim, 2) / dim, base)
+    return np.where(positions[..., None] == -1, 0.0, _woven(np.sin(angle), np.cos(angle)))

@@ -20,6 +20,7 @@ __all__ = [
     "inv_freq_listed_twice",
     "inv_freq_uninitialised",
     "sin_before_cos",
+    "unturned_at_minus_2",
 ]
 
 Array = NDArray[Any]
@@ -158,3 +159,16 @@ class TableInAnotherOrder:
         c, s = np.cos(angle), np.sin(angle)
         a, b = x[..., : d // 2].astype(np.float64), x[..., d // 2 :].astype(np.float64)
         return np.concatenate([a * c - b * s, b * c + a * s], axis=-1).astype(x.dtype)
+
+
+@wrong(
+    "position taken for padding",
+    "A table has no angle at the position -2.",
+    "FREQ-9.every",
+    offers="cos_sin",
+)
+def unturned_at_minus_2(positions: Array, dim: int, base: float = 10000.0) -> tuple[Array, Array]:
+    """Leave padding unturned."""
+    place = np.where(positions == -2, 0, positions)
+    angle = place[..., None] * _theta(dim, base)
+    return np.cos(angle), np.sin(angle)

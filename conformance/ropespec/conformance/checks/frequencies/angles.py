@@ -13,14 +13,15 @@ from ropespec.conformance.checks.rotation.common import (
     as_i,
     called,
 )
-from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside, rules
+from ropespec.conformance.checks.rotation.walked import usual_alone
+from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside, places, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Rules
 from ropespec.conformance.judge.budget import angle_error
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, worst
 from ropespec.conformance.judge.laws import rounding_allowed
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.trial import Trial
 from ropespec.reference import frequencies as literal
 from ropespec.spec.convention import Frequencies
@@ -166,6 +167,20 @@ def listed_twice(trial: Trial, case: Case) -> Finding:
 def cos_sin(trial: Trial, case: Case) -> Finding:
     """Cos and sin of m theta_i, at any position."""
     positions = case.make_positions()
+    exact = oracle.cos_sin(positions, case.head_dim, case.frequencies)
+    return _both_tables(trial, case, positions, exact)
+
+
+@check(
+    "FREQ-9.every",
+    "A position, such as -1 for padding, is an exception in a table.",
+    needs=("cos_sin",),
+    names=("P-06",),
+)
+@walks(usual_alone)
+def every_place(trial: Trial, case: Case) -> Finding:
+    """Small positions of both signs and those beside powers of two, in one row."""
+    positions = places(trial, case)
     exact = oracle.cos_sin(positions, case.head_dim, case.frequencies)
     return _both_tables(trial, case, positions, exact)
 

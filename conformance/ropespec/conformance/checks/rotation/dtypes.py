@@ -1,11 +1,17 @@
 """Checks of calls of several dtypes after each other, of instances that have seen none (ROT-19)."""
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.walked import judged_at, listed, usual_case
+from ropespec.conformance.checks.rotation.walked import (
+    blamed_on_others,
+    judged_at,
+    listed,
+    usual_case,
+)
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, held
 from ropespec.conformance.judge.values import numpy_dtype
@@ -51,13 +57,11 @@ def keeps_no_dtype(trial: Trial, case: Case) -> Finding:
             found = judged_at(trial, call, positions)
             if found.passed:
                 continue
-            trial.session.refresh()
-            if not judged_at(trial, call, positions).passed:
-                return held()
             message = (
                 f"a call of {dtype} is wrong after {', '.join(before) or 'another of it'}, and "
                 "right on a fresh instance"
             )
-            return dataclasses.replace(found, message=message, general=False)
+            again = partial(judged_at, trial, call, positions)
+            return blamed_on_others(trial, found, again, message)
         before.append(f"one of {dtype}")
     return held()

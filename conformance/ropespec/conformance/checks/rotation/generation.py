@@ -1,11 +1,17 @@
 """Checks of calls as they follow each other in generation: prompts, tokens, tokens taken back."""
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.walked import judged_at, listed, usual_case
+from ropespec.conformance.checks.rotation.walked import (
+    blamed_on_others,
+    judged_at,
+    listed,
+    usual_case,
+)
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, held
 from ropespec.conformance.registry import check, walks
@@ -58,14 +64,12 @@ def goes_on(trial: Trial, case: Case) -> Finding:
         call = dataclasses.replace(case, seq=tokens)
         found = judged_at(trial, call, positions)
         if not found.passed:
-            trial.session.refresh()
-            if not judged_at(trial, call, positions).passed:
-                return held()
             before = ", ".join(begun)
             message = (
                 f"a call of {tokens} from {start} on is wrong after {before}, and right on a fresh "
                 "instance"
             )
-            return dataclasses.replace(found, message=message, general=False)
+            again = partial(judged_at, trial, call, positions)
+            return blamed_on_others(trial, found, again, message)
         begun.append(f"{tokens} from {start} on")
     return held()

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -11,7 +12,13 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space, pool
 from ropespec.conformance.checks.rotation.common import differentiable
-from ropespec.conformance.checks.rotation.walked import judged_at, listed, usual_alone, usual_case
+from ropespec.conformance.checks.rotation.walked import (
+    blamed_on_others,
+    judged_at,
+    listed,
+    usual_alone,
+    usual_case,
+)
 from ropespec.conformance.coverage.positions import LAST
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, broken, compare, held
@@ -121,14 +128,11 @@ def leaves_no_trace(trial: Trial, case: Case) -> Finding:
         finding = _made(trial, steps[place])
         if finding.passed:
             continue
-        trial.session.refresh()
-        if not _made(trial, steps[place]).passed:
-            return held()
         message = (
             f"call {number} of a sequence is wrong, and right on a fresh instance: earlier calls "
             "of other lengths, dtypes or positions changed it"
         )
-        return dataclasses.replace(finding, message=message, general=False)
+        return blamed_on_others(trial, finding, partial(_made, trial, steps[place]), message)
     return held()
 
 
@@ -199,14 +203,12 @@ def tells_positions_apart(trial: Trial, case: Case) -> Finding:
     for positions in (second, first):
         found = judged_at(trial, case, positions)
         if not found.passed:
-            trial.session.refresh()
-            if not judged_at(trial, case, positions).passed:
-                return held()
             message = (
                 f"a call is wrong after one of the same shape whose {what} are the same, and right "
                 "on a fresh instance"
             )
-            return dataclasses.replace(found, message=message, general=False)
+            again = partial(judged_at, trial, case, positions)
+            return blamed_on_others(trial, found, again, message)
     return held()
 
 

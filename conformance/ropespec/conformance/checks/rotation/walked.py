@@ -2,7 +2,7 @@
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from ropespec.conformance.checks.rotation.common import EVERYTHING
 from ropespec.conformance.coverage.array import Level
 from ropespec.conformance.coverage.levels import ALL, rotation_table
 from ropespec.conformance.coverage.rows import Row, Walk, case_of, inputs, walk_of
-from ropespec.conformance.judge.finding import Finding
+from ropespec.conformance.judge.finding import Finding, held
 from ropespec.conformance.judge.values import POSITIONS
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import Walker
@@ -23,6 +23,7 @@ from ropespec.conformance.trial import Trial
 
 __all__ = [
     "ask",
+    "blamed_on_others",
     "every_item",
     "in_turn",
     "judged_at",
@@ -184,6 +185,19 @@ def judged_at(trial: Trial, case: Case, positions: NDArray[np.int64]) -> Finding
     """Rotate x at positions, and judge it."""
     x = case.make_x(positions)
     return trial.judge(case, x, positions, trial.rotate(case, x, positions))
+
+
+def blamed_on_others(
+    trial: Trial, found: Finding, again: Callable[[], Finding], message: str
+) -> Finding:
+    """Return that calls before it are to blame for one, if it passes on a fresh instance.
+
+    What is wrong on a fresh instance too is the business of other checks.
+    """
+    trial.session.refresh()
+    if not again().passed:
+        return held()
+    return replace(found, message=message, general=False)
 
 
 def rotated(trial: Trial, case: Case) -> Finding:
