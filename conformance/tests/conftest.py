@@ -22,6 +22,7 @@ from ropespec.conformance.results import CheckResult, Diagnosis
 from ropespec.conformance.runner import Plan, run_check
 from ropespec.conformance.spent import Spent
 from ropespec.conformance.subject.caller import Caller
+from ropespec.conformance.subject.claimed import require_claimed
 from ropespec.conformance.subject.loading import DEVICE, keywords_of
 from ropespec.conformance.subject.requests import Question
 from ropespec.conformance.subject.session import (
@@ -74,6 +75,7 @@ class InProcess(Caller):
         elif question.do != "call":
             raise NotClaimed(f"no {question.do} in this process")
         arrays, own = question.arguments, self._taken(question.function)
+        require_claimed(self.profile, question, question.packed()[1])
         copies = [item.copy() if isinstance(item, np.ndarray) else item for item in arrays]
         taken = {k: v for k, v in question.keywords.items() if k not in KEYWORDS or k in own}
         try:

@@ -111,6 +111,7 @@ def documents(trial: Trial, case: Case) -> Finding:
     """Documents packed in one row, each counted from 0, are rotated as they are alone."""
     first, rest = np.array_split(np.arange(case.seq), SHARDS)
     row = np.concatenate([np.arange(len(first)), np.arange(len(rest))])
+    row = np.minimum(row, case.limit)
     positions = np.broadcast_to(row, (case.batch, case.seq)).astype(np.int64)
     x = case.make_x(positions)
     y = trial.rotate(case, x, positions)
@@ -170,11 +171,12 @@ def _alone(trial: Trial, case: Case, packed: Inputs, tokens: Positions) -> Bound
 def tree(trial: Trial, case: Case) -> Finding:
     """The same vector at siblings of a tree, which share a position, comes out the same."""
     depth = (np.sqrt(8 * np.arange(case.seq) + 1).astype(np.int64) - 1) // 2  # 0, 1, 1, 2, 2, 2 ...
-    start = min(case.start, case.limit - case.seq)
-    positions = np.broadcast_to(start + depth, (case.batch, case.seq)).astype(np.int64)
+    start = max(min(case.start, case.limit - case.seq), 0)
+    row = np.minimum(start + depth, case.limit)
+    positions = np.broadcast_to(row, (case.batch, case.seq)).astype(np.int64)
     x = case.make_x(positions)
     x = np.ascontiguousarray(np.broadcast_to(x[:, :1], x.shape))
     y = trial.rotate(case, x, positions)
-    first = np.searchsorted(depth, depth)  # the first token of each depth
+    first = np.searchsorted(row, row)  # the first token of each position
     message = "tokens that share a position are rotated differently"
     return alike(trial, case, x, positions, y, np.take(y, first, axis=1), message)

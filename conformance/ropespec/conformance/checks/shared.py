@@ -34,6 +34,7 @@ __all__ = [
     "draw",
     "gradients_claimed",
     "literal_error",
+    "of_two_dtypes",
     "places",
     "real_dtype",
     "rotate",
@@ -254,9 +255,15 @@ def scores(  # two sides, each with vector and position
 def places(trial: Trial, case: Case) -> NDArray[np.int64]:
     """Return one row of the positions that are made exceptions of: small ones, powers of two."""
     powers = (2**k + by for k in range(case.limit.bit_length() + 1) for by in (-1, 0, 1))
-    ahead = np.unique([*range(_SMALL), *powers])
-    both = np.concatenate([-ahead[:0:-1], ahead]) if trial.profile.negative_positions else ahead
-    return np.array([[one for one in both if abs(one) <= case.limit]], dtype=np.int64)
+    sizes = sorted(one for one in {*range(_SMALL), *powers} if one <= case.limit)
+    signs = (1, -1) if trial.profile.negative_positions else (1,)
+    row = dict.fromkeys(sign * size for size in sizes for sign in signs)
+    return np.array([list(row)[: trial.most_tokens(1)]], dtype=np.int64)
 
 
 _SMALL = 300
+
+
+def of_two_dtypes(trial: Trial) -> str | None:
+    """Need another dtype than that of a call."""
+    return None if len(trial.profile.dtypes) > 1 else "one dtype claimed"

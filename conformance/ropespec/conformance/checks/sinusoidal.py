@@ -217,7 +217,8 @@ def even(trial: Trial, case: Case) -> Finding:
 )
 def filled_table(trial: Trial, case: Case) -> Finding:
     """Rows 0, 1, 2, ... are the columns filled by the code of document 004."""
-    positions = np.arange(case.seq * 7, dtype=np.int64)
+    claimed = trial.profile.max_position + 1, trial.most_tokens(1)
+    positions = np.arange(min(case.seq * 7, *claimed), dtype=np.int64)
     got, call, problem, allowed = _embed(trial, case, positions)
     if problem:
         return problem
@@ -246,10 +247,12 @@ def added(trial: Trial, case: Case) -> Finding:
     """x + PE is what PositionalEncoding gives, and a one-hot position times the table is a row."""
     case = case.stating(base=BASE)
     # The printed class has 5000 rows unless it is told another number.
+    most = min(case.seq + 3, trial.most_tokens(1))
     length = _ROWS if case.seed % 3 == 0 else case.seq + 3
+    length = min(length, trial.profile.max_position + 1)
     told = {} if length == _ROWS else {"max_len": length}
     encoding = sinusoidal.PositionalEncoding(case.head_dim, 0.1, **told)
-    rows = np.arange(length, dtype=np.int64)[-case.seq - 3 :]
+    rows = np.arange(length, dtype=np.int64)[-most:]
     table, call, problem, allowed = _embed(trial, case, rows)
     if problem:
         return problem

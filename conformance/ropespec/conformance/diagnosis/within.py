@@ -116,11 +116,15 @@ def _by_matrices(given: Given, positions: Array) -> _Call:
     return _Call((positions, given.turning), read)
 
 
-_CALLS: dict[str, Callable[[Given, Array], _Call | None]] = {
+_ROTATING: dict[str, Callable[[Given, Array], _Call | None]] = {
     "apply_rotary_cos_sin": _with_tables,
     "apply_rotary_emb": _with_complex,
     "project_query": _projected,
     "project_key": _projected,
+}
+"""How each function of x is asked for a rotation."""
+
+_OF_TABLES: dict[str, Callable[[Given, Array], _Call | None]] = {
     "rotation_matrix": _by_matrices,
     "cos_sin": _by_tables,
     "sinusoidal_embedding": _by_embedding,
@@ -128,13 +132,9 @@ _CALLS: dict[str, Callable[[Given, Array], _Call | None]] = {
     "precompute_freqs_cis": _by_rows,
     "inv_freq": _by_frequencies,
 }
-"""How each function is asked for a rotation."""
+"""How each of the others is, whose result rotates x here."""
 
-_OF_TABLES = (
-    *("sinusoidal_embedding", "cos_sin", "angles", "precompute_freqs_cis", "inv_freq"),
-    "rotation_matrix",
-)
-"""Those of which x is no argument."""
+_CALLS = _ROTATING | _OF_TABLES
 
 WITHIN = ("apply_rotary_dense", "apply_rotary_complex", *_CALLS)
 """Functions that are a rotation, or have one in them."""

@@ -33,8 +33,8 @@ Inputs = Callable[[Trial, Case], Asked]
 
 
 def _positions(case: Case) -> NDArray[np.int64]:
-    """Return positions from 1 on: at 0 nothing rotates, in any form."""
-    return case.make_positions() + 1
+    """Return positions from 1 on, as far as is claimed: at 0 nothing rotates, in any form."""
+    return np.minimum(case.make_positions() + 1, case.limit)
 
 
 def _by_number(trial: Trial, case: Case) -> Asked:

@@ -71,7 +71,7 @@ def narrow(trial: Trial, case: Case) -> Finding:
 
 
 _KINDS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64")
-"""NumPy's integers beside those that Python's are taken for."""
+"""Integers of NumPy beside those that Python's are taken for."""
 
 
 @check(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ropespec import reference
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.literal import FEW
-from ropespec.conformance.checks.shared import LITERAL, NEAR, answer, draw, rules
+from ropespec.conformance.checks.shared import LITERAL, NEAR, answer, draw, of_two_dtypes, rules
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules
 from ropespec.conformance.judge.finding import Call, Finding, compare, held, worst
@@ -164,17 +164,13 @@ def rotary_emb(trial: Trial, case: Case) -> Finding:
     return _both(trial, case, _EMB, (xq, xk, table), (exact[0], exact[1]), message)
 
 
-def _of_two_dtypes(trial: Trial) -> str | None:
-    return None if len(trial.profile.dtypes) > 1 else "one dtype claimed"
-
-
 @check(
     "PUB-5.dtypes",
     "The rotated key has the dtype of the query, or of the table.",
     needs=(_EMB,),
     names=("P-40",),
     space=_SPACE,
-    applies=_of_two_dtypes,
+    applies=of_two_dtypes,
     share=FEW,
     every_dtype=True,
 )

@@ -12,6 +12,7 @@ from ropespec.conformance.checks.rotation.walked import (
     listed,
     usual_case,
 )
+from ropespec.conformance.checks.shared import of_two_dtypes
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, held
 from ropespec.conformance.judge.values import numpy_dtype
@@ -24,10 +25,6 @@ _BEGIN = (0, 1)
 """Where the calls of a dtype begin: at the positions of the dtype before, and at one more."""
 
 
-def _of_two_dtypes(trial: Trial) -> str | None:
-    return None if len(trial.profile.dtypes) > 1 else "one dtype claimed"
-
-
 def _both_ways(trial: Trial, seed: int, strength: int) -> Walk:
     del seed, strength
     usual = usual_case(trial, 0)
@@ -38,7 +35,7 @@ def _both_ways(trial: Trial, seed: int, strength: int) -> Walk:
     "ROT-19.dtypes",
     "What is kept has the dtype of the call that needed it first, and serves those of others.",
     space=Space(values=("normal",)),
-    applies=_of_two_dtypes,
+    applies=of_two_dtypes,
 )
 @walks(_both_ways)
 def keeps_no_dtype(trial: Trial, case: Case) -> Finding:
@@ -52,7 +49,7 @@ def keeps_no_dtype(trial: Trial, case: Case) -> Finding:
     for dtype in claimed[:: -1 if case.seed % 2 else 1]:
         call = dataclasses.replace(case, dtype=dtype)
         for begin in _BEGIN:
-            run = np.arange(begin, begin + case.seq)
+            run = np.minimum(np.arange(begin, begin + case.seq), case.limit)
             positions = np.broadcast_to(run, (case.batch, case.seq)).copy()
             found = judged_at(trial, call, positions)
             if found.passed:

@@ -8,10 +8,10 @@ from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import alike, elsewhere, is_writable
 from ropespec.conformance.checks.rotation.walked import in_turn, judged_at, listed, usual_case
 from ropespec.conformance.coverage.rows import Walk
-from ropespec.conformance.judge.finding import Finding, held, worst
+from ropespec.conformance.judge.finding import Finding, worst
 from ropespec.conformance.judge.values import ALIKE
 from ropespec.conformance.registry import check, walks
-from ropespec.conformance.subject.session import SubjectRaised
+from ropespec.conformance.subject.session import NotPossible, SubjectRaised
 from ropespec.conformance.trial import Trial
 
 __all__: list[str] = []
@@ -76,7 +76,7 @@ def takes_no_shortcut(trial: Trial, case: Case) -> Finding:
     positions = np.where((rows + which) % 2, like, run) if which else like
     shared = trial.profile.shared_positions and (positions != positions[:1]).any()
     if shared or np.abs(positions).max(initial=0) > case.limit:
-        return held()
+        raise NotPossible("no such positions are claimed")
     return judged_at(trial, case, positions)
 
 
