@@ -42,21 +42,26 @@ def offered(most_position, most_tokens):
     }
 
 
+_TABLES = ("cos_sin", "sinusoidal_embedding")
+"""A session itself refuses to ask a rotation of more tokens than are claimed."""
+
+_ALL = ("apply_rotary", *_TABLES)
+
 _ELSE = ("ROT-17.arguments",)
 """It asks nothing, and judges what a session of another process has noted."""
 
 
 @pytest.mark.parametrize(
-    ("most_position", "most_tokens", "claims"),
+    ("of", "most_position", "most_tokens", "claims"),
     [
-        (2, 10**9, {"max_position": 2}),
-        (100, 10**9, {"max_position": 100, "negative_positions": False}),
-        (10**9, 8, {"max_tokens": 8}),
+        (_ALL, 2, 10**9, {"max_position": 2}),
+        (_ALL, 100, 10**9, {"max_position": 100, "negative_positions": False}),
+        (_TABLES, 10**9, 8, {"max_tokens": 8}),
     ],
 )
-def test_what_raises_beyond_its_claims_conforms(checks, most_position, most_tokens, claims):
+def test_what_raises_beyond_its_claims_conforms(checks, of, most_position, most_tokens, claims):
     """An error there is no failure: it is not asked for."""
-    functions = offered(most_position, most_tokens)
+    functions = {name: offered(most_position, most_tokens)[name] for name in of}
     told = {"interleaved": True, "dtypes": ["float32", "float16"], "head_dims": [16], **claims}
     names = [one.id for one in all_checks() if {*one.needs} <= {*functions} and one.id not in _ELSE]
     found = (checks.run(name, functions, **told) for name in names)
