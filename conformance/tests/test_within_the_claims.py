@@ -61,7 +61,8 @@ _ELSE = ("ROT-17.arguments",)
 )
 def test_what_raises_beyond_its_claims_conforms(checks, of, most_position, most_tokens, claims):
     """An error there is no failure: it is not asked for."""
-    functions = {name: offered(most_position, most_tokens)[name] for name in of}
+    every = offered(most_position, most_tokens)
+    functions = {name: every[name] for name in of}
     told = {"interleaved": True, "dtypes": ["float32", "float16"], "head_dims": [16], **claims}
     names = [one.id for one in all_checks() if {*one.needs} <= {*functions} and one.id not in _ELSE]
     found = (checks.run(name, functions, **told) for name in names)

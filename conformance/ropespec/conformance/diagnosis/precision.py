@@ -107,7 +107,7 @@ _OF_FLOAT32 = 2.0**-33
 def _typically(wrong: Sequence[Seen]) -> float:
     """Return by how much of the size of x the components that are off are so, in the middle."""
     known = (np.nan_to_num(one.given.x.astype(np.float64), posinf=0, neginf=0) for one in wrong)
-    sizes = (max(float(np.abs(x).mean()), np.finfo(np.float64).tiny) for x in known)
+    sizes = (float(np.abs(x).mean()) or 1.0 for x in known)
     parts = [
         np.abs(one.y - one.made.y)[one.off] / size for one, size in zip(wrong, sizes, strict=True)
     ]
