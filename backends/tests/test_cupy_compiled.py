@@ -40,6 +40,8 @@ def compiled(architecture):
 def test_threads_keep_what_they_need_in_registers(dtype, layout):
     """A processor holds as many threads as the launch counts on, and none of them spills."""
     _, said = compiled("sm_90")
+    if not said:
+        pytest.skip("this NVRTC keeps what ptxas says to itself")
     words = said[f"rope_{layout}_{dtype}_vector"]
 
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in words

@@ -75,6 +75,22 @@ def test_one_graph_serves_every_batch(monkeypatch, few):
     assert [has_operator(graph) for graph in graphs] == [True]
 
 
+def test_a_card_is_given_one_operator():
+    """And nothing that a compiler cannot follow is asked on the way, as whether Triton is there."""
+    from torch._subclasses import FakeTensorMode  # noqa: PLC0415  # dear to load
+
+    def rotated(x, table):
+        return backend.apply_rotary_cos_sin(x, table, table, interleaved=True)
+
+    function, graphs = compiled(rotated)
+    with FakeTensorMode():
+        x, table = torch.ones(2, 6, 2, 8, device="cuda"), torch.ones(6, 4, device="cuda")
+        y = function(x, table)
+
+    assert (y.shape, y.device) == (x.shape, x.device)
+    assert [has_operator(graph) for graph in graphs] == [True]
+
+
 def test_a_size_that_depends_on_data_is_not_asked_for():
     """Rows that a mask keeps are rotated in one graph."""
     function, graphs = compiled(lambda x, keep: rotated(x[keep]))

@@ -226,7 +226,7 @@ def test_the_report_says_which_sizes_were_used():
     assert ", head_dim 8 128 (2 of 3 sizes were drawn), " in profile_line(profile, (8, 128))
 
 
-@pytest.mark.parametrize("name", [name for name in FIELDS if name != "device"])
+@pytest.mark.parametrize("name", [name for name in FIELDS if name in NOTICED])
 def test_a_claim_makes_the_difference(name):
     """A right implementation conforms under its claims, and not under another in one place."""
     entry, checks, other = NOTICED[name]
@@ -242,6 +242,28 @@ def test_a_claim_makes_the_difference(name):
             found.append(run(session, plan).conforms)
 
     assert found == [True, False]
+
+
+def test_what_is_compiled_for_each_shape_is_asked_for_few():
+    """Of all dtypes, those that one check alone asks for too; the report says what was left out."""
+    pytest.importorskip("torch")
+    plan, found = Plan(only=("ROT-7.value", "ROT-20.differences")), []
+    for told in ({}, {"compiled": True}):
+        dtypes = ("float32", "float64", "float16", "bfloat16")
+        with open_subject("torch", {"dtypes": dtypes, **told}, 30.0) as session:
+            verdict = run(session, plan)
+        assert verdict.conforms, [one.message for one in verdict.failures]
+        said = any("each is compiled" in one for one in verdict.coverage["left_out"])
+        found.append((len(verdict.head_dims), said))
+
+    (many, _), (few, _) = found
+    assert few < many / 2
+    assert [said for _, said in found] == [False, True]
+
+
+def test_every_other_claim_makes_a_difference():
+    """But where arrays live, which is a matter of the machine, and what is too dear."""
+    assert {*FIELDS} - {*NOTICED} == {"device", "compiled"}
 
 
 def test_a_device_that_is_not_there_is_noticed():

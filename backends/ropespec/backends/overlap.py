@@ -42,5 +42,5 @@ def overlaps_itself(out: Array) -> bool:
     while out.ndim and out.size:
         if share(out[:1], out[1:]):
             return True
-        out = out[0]
+        out = out[0, ...]  # a view to the last: an element would be read, and it may lie on a GPU
     return False

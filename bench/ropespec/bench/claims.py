@@ -132,6 +132,7 @@ def _x(rng: random.Random) -> _Claims:
         "axes": rng.choice(AXES),
         "dtypes": rng.sample(FLOAT_DTYPES, rng.choice([1, 2, 3])),
         "array": rng.choice(["numpy", "numpy", "torch"]),
+        "compiled": rng.random() < 0.1,
     }
 
 

@@ -40,7 +40,7 @@ def cases(
     dtypes = [one for one in profile.dtypes if space.dtypes is None or one in space.dtypes]
     layouts = [one for one in profile.layouts if space.layouts is None or one in space.layouts]
     parts: _Choice = (None,)
-    compiles = profile.framework.compiles
+    compiles = profile.compiles
     if "rotary_dim" in keywords and space.partial:
         parts = st.sampled_from((0, 2)) if compiles else st.integers(0, 3)
     elif "rotary_dim" in keywords and not compiles:  # every new width
@@ -118,7 +118,7 @@ def _shapes(
     one_row = profile.axes == "shd"
     least = (1 if one_row else space.min_batch, space.min_seq, space.min_heads)
     most = profile.max_tokens
-    if profile.framework.compiles:
+    if profile.compiles:
         shapes = pool(profile.head_dims, one_row=one_row)
         fits = [
             shape

@@ -115,6 +115,8 @@ class Profile:
         The smallest head dimension it accepts; smaller ones are dropped from `head_dims`.
     constant_tables : bool
         Whether no gradient flows into tables that a caller gives (ROT-22).
+    compiled : bool
+        Whether it is compiled for every new shape, so that few of them are asked for.
     """
 
     layouts: tuple[bool, ...]
@@ -255,6 +257,12 @@ class Profile:
         "Tables that a caller gives are constants: no gradient flows into them (ROT-22).",
         "tables constant",
     )
+    compiled: bool = claim(
+        False,
+        "--compiled",
+        "Each new shape is compiled, as Triton and jit do: few shapes are asked for.",
+        "compiled for each shape",
+    )
 
     def __post_init__(self) -> None:
         """Refuse claims that contradict the specification or each other."""
@@ -314,6 +322,11 @@ class Profile:
     def framework(self) -> Framework:
         """What is known of the framework of its arrays."""
         return FRAMEWORKS[self.array]
+
+    @property
+    def compiles(self) -> bool:
+        """Whether a new shape is dear: its framework compiles for each, or it does itself."""
+        return self.compiled or self.framework.compiles
 
     @classmethod
     def from_mapping(cls, claims: Mapping[str, Any]) -> "Profile":

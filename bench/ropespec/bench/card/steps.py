@@ -80,5 +80,6 @@ def _step(step: str, name: str, device: str, module: str, *arguments: str) -> St
     if name == "jax":  # which would otherwise take a CPU where it finds no card, without a word
         settings["JAX_PLATFORMS"] = device
     if module == "ropespec" and name == "torch":
-        arguments = (*arguments, "--device", device)
+        compiled = ("--compiled",) if device == "cuda" else ()  # by Triton, for every shape
+        arguments = (*arguments, "--device", device, *compiled)
     return Step(step, (sys.executable, "-m", module, *arguments, "--json"), name, settings)

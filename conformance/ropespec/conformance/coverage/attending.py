@@ -85,7 +85,7 @@ def attention_table(profile: Profile) -> Table:
     chosen = sorted({dims[0], dims[len(dims) // 2], dims[-1]})
     shared = profile.shared_positions or profile.axes == "shd"
     kinds = [kind for kind in _POSITIONS if not (shared and kind in ("ragged", "shuffled"))]
-    few = 1 if profile.framework.compiles else None
+    few = 1 if profile.compiles else None
     return Table(
         (
             ("dtype", profile.dtypes),

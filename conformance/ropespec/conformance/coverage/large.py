@@ -163,9 +163,9 @@ def large_cases(
     for dtype in others:
         asked += [(shape, narrow, dtype) for shape in (_CROWDS[0], _PAIRS[0], _LONG[1], _SEAMS[0])]
         asked += [(huge, wide, dtype)] * full
-    if some or profile.framework.compiles:
+    if some or profile.compiles:
         few = {_CROWDS[0], *_PAIRS, _LONG[1], *_SEAMS[:2], huge}
-        if some and profile.framework.compiles:
+        if some and profile.compiles:
             few = {_PAIRS[0], huge}
         asked = [one for one in asked if one[0] in (few if one[2] == first else _PAIRS[:1])]
     cases = _run(profile, replace(usual, head_dim=narrow, dtype=first))

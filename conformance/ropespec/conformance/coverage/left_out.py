@@ -34,7 +34,7 @@ def left_out(profile: Profile) -> list[str]:
         said.append("rows with positions of their own: not claimed")
     if not room.has_strides:
         said.append(f"views: {room.title} has none")
-    if room.compiles:
+    if profile.compiles:
         said.append("most shapes and dtypes together: each is compiled, so few are used")
     said.append("arrays of 2^31 elements and more: too large")
     return said

@@ -60,7 +60,7 @@ def walk_of(
     like: Table | None = None,
 ) -> Walk:
     """Return the rows of a table as cases; where each program is compiled, of few programs."""
-    compiles = profile.framework.compiles
+    compiles = profile.compiles
     levels = _of_few_programs(table, profile, strength) if compiles else table.rows(strength, like)
     rows = [
         Row(one, case_of(one, profile, interleaved=interleaved, seed=seed + number))

@@ -224,7 +224,7 @@ class Maker:
 
     def battery(self) -> Iterator[Given]:
         """Make the calls, the most usual ones first."""
-        if self.profile.framework.compiles:
+        if self.profile.compiles:
             yield from self._compiled()
             return
         yield from edges(self)
@@ -273,7 +273,7 @@ class Maker:
 
     def _kinds(self, seed: int) -> Iterator[Given]:
         """Make calls of the other dtypes and values, and strided views."""
-        shapes = SMALL[:12] if not self.profile.framework.compiles else COMPILED[:2]
+        shapes = SMALL[:12] if not self.profile.compiles else COMPILED[:2]
         for n, dtype in enumerate(self.profile.dtypes[1:]):
             for k, shape in enumerate(shapes):
                 pattern = ("scattered", "far", "ragged", "from")[k % 4]

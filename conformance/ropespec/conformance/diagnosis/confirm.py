@@ -142,7 +142,7 @@ def applies(explanation: Explanation, seen: Sequence[Seen]) -> bool:
 def fresh_calls(maker: Maker, seed: int, where: Where = EVERYWHERE) -> list[Given]:
     """Make fresh calls of fresh shapes, and others on both sides of every limit."""
     rng = np.random.default_rng([seed, 41])
-    compiled = maker.profile.framework.compiles
+    compiled = maker.profile.compiles
     made = list[Given]()
     patterns = ("scattered", "ragged", "from", "far", "packed", "gaps", "signs", "falling")
     shapes = [(2, 5, 3), (1, 1, 1), (3, 8, 2)] if compiled else []

@@ -107,8 +107,8 @@ def repeats_itself(asker: Asker, wrong: Sequence[Seen]) -> bool:
 
 def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
     """Make sequences of calls that meet each other's lengths, widths, dtypes and positions."""
-    dims, dtypes = maker.dims[: 1 if maker.profile.framework.compiles else 4], maker.profile.dtypes
-    compiled = maker.profile.framework.compiles
+    dims, dtypes = maker.dims[: 1 if maker.profile.compiles else 4], maker.profile.dtypes
+    compiled = maker.profile.compiles
     lengths = (5, 8, 1) if compiled else (5, 8, 1, 1, 5, 3, 12, 1, 8, 7, 5, 2, 1, 1, 1, 17, 5, 3)
     patterns = ["from", "scattered", "ragged", "arange", "gaps"]
     patterns += ["signs"] if maker.profile.negative_positions else []
@@ -199,7 +199,7 @@ _CROWD = (1, 2, 3, 4, 5, 8, 9, 10, 11, 16, 17, 32, 33, 64, 65, 128, 129)
 
 def run_crowd(asker: Asker, maker: Maker, right: Chain) -> list[Seen]:
     """Ask for what is much like calls of long ago, some of which were made again in between."""
-    count = 24 if maker.profile.framework.compiles else max(_CROWD) + 1
+    count = 24 if maker.profile.compiles else max(_CROWD) + 1
     givens = [maker.given((2, 5, 1), "scattered", 7000 + n) for n in range(count)]
     calls, rng = list[Given](), np.random.default_rng(7)
     for n, given in enumerate(givens):

@@ -30,7 +30,7 @@ def measured(asker: Asker, maker: Maker, right: Chain) -> Chain:
     for dtype in profile.dtypes:
         if dtype not in _HALVES:
             continue
-        shapes = SMALL[:3] if profile.framework.compiles else SMALL[:8]
+        shapes = SMALL[:3] if profile.compiles else SMALL[:8]
         givens = [
             maker.given(shape, ("scattered", "ragged")[k % 2], 70 + k, dtype=dtype)
             for k, shape in enumerate(shapes)
@@ -52,7 +52,7 @@ def _recurs(asker: Asker, maker: Maker, chain: Chain) -> bool:
     if profile.dtypes[0] != "float32":
         return False
     wide, beyond = replace(chain, recurrent=True), False
-    for dim in sorted(maker.dims)[-1 if profile.framework.compiles else -_WIDE :]:
+    for dim in sorted(maker.dims)[-1 if profile.compiles else -_WIDE :]:
         answer = asker.ask(maker.given((1, 8, 1), "far", 90, dim=dim, dtype="float32"))
         if answer is None or answer.y is None:
             return False

@@ -90,7 +90,7 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
     if item.walk is not None and _walked(item, item.walk, trial, plan, search):
         return _conclude(item, trial, search)
     keywords = trial.keywords(item.needs[0]) if item.needs else frozenset()
-    compiled = trial.profile.framework.compiles
+    compiled = trial.profile.compiles
     rotates = item.needs[:1] == ("apply_rotary",)
     few = EXAMPLES_COMPILED if rotates else EXAMPLES_COMPILED // 2
     each = few if compiled else EXAMPLES
@@ -110,7 +110,8 @@ def _run_check(item: Check, trial: Trial, plan: Plan) -> CheckResult:
 
     claimed = trial.profile
     if compiled and not item.every_dtype:
-        claimed = replace(claimed, dtypes=claimed.dtypes[:1])
+        asked = [one for one in claimed.dtypes if one in (item.space.dtypes or claimed.dtypes)]
+        claimed = replace(claimed, dtypes=tuple(asked[:1]))
     drawn = cases(claimed, keywords, item.space, whole_pool=plan.full or rotates)
     began, spent = time.perf_counter(), trial.session.spent
     before, search.first = spent.on_cases, plan.seed * examples

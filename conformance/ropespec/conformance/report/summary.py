@@ -163,8 +163,8 @@ def verdict_lines(verdict: Verdict, *, only: Sequence[str] = ()) -> tuple[Text, 
     lines += [Text(line, style="bold red") for line in unneeded_lines(verdict.unneeded)]
     if cut := sum(result.cut for result in verdict.checks):
         checks = f"{cut} check{'' if cut == 1 else 's'}"
-        why = "it or the machine is slow"
-        lines.append(Text(f"{checks} drew fewer cases than usual, as {why} (--full: all)"))
+        why, way = "it or the machine is slow", "--compiled: if each shape is, few; --full: all"
+        lines.append(Text(f"{checks} drew fewer cases than usual, as {why} ({way})"))
     return tuple(lines)
 
 

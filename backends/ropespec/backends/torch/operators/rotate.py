@@ -99,7 +99,7 @@ def _call(
     out: torch.Tensor | None,
 ) -> torch.Tensor:
     operators = torch.ops.ropespec
-    if _launches(x) and _unwatched(x, a, b, x if out is None else out):
+    if _unwatched(x, a, b, x if out is None else out) and _launches(x):
         target = torch.empty_like(x) if out is None else out
         fused = HOST if x.is_cpu else FUSED
         fused[name](x, a, b, target, interleaved=interleaved, inverse=inverse)
@@ -129,7 +129,7 @@ def _call(
 
 
 def _launches(x: torch.Tensor) -> bool:
-    """Tell whether a kernel turns `x`."""
+    """Tell whether a kernel turns `x`; no compiler is to come here, for it cannot follow."""
     return (x.is_cpu and has_kernel()) or (x.is_cuda and has_triton())
 
 

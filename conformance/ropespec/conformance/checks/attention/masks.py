@@ -145,7 +145,7 @@ _SHARING = (4, 3, 6, 2)
 )
 def against_reference(trial: Trial, case: Case) -> Finding:
     """Attention equals the reference, with shared key heads, a mask, and a row without keys."""
-    if not trial.profile.framework.compiles:
+    if not trial.profile.compiles:
         case = dataclasses.replace(case, heads=_SHARING[case.seed % len(_SHARING)])
     groups = 1 if case.heads % 2 else case.heads // 2
     given = _masked(case, groups=groups)

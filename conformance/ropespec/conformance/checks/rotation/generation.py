@@ -39,7 +39,7 @@ tokens that are taken back, and the next prompts, of which the last is a single 
 def _prompts(trial: Trial, seed: int, strength: int) -> Walk:
     del seed, strength
     usual = usual_case(trial, 0)
-    rows = {1, usual.batch} if not trial.profile.framework.compiles else {usual.batch}
+    rows = {1, usual.batch} if not trial.profile.compiles else {usual.batch}
     return listed(dataclasses.replace(usual, batch=number) for number in sorted(rows))
 
 

@@ -60,7 +60,7 @@ def _given(
     """
     seed = case.seed
     widths = [case.head_dim, max(case.head_dim // 4 * 2, 2), 2]
-    if trial.profile.framework.compiles:
+    if trial.profile.compiles:
         widths, seed = widths[:2], seed % 2  # a compiler pays for each new shape and dtype
     r = widths[seed % len(widths)] if dim is None else dim
     positions = case.make_positions()

@@ -65,7 +65,7 @@ def changes(trial: Trial, case: Case) -> list[Change]:
     """Return what may change from one call to the next: each makes one thing of a case another."""
     claimed, takes = trial.profile, trial.keywords("apply_rotary")
     found: list[Change] = []
-    if claimed.framework.compiles:
+    if claimed.compiles:
         rows, tokens, heads, dim = pool(claimed.head_dims, one_row=claimed.axes == "shd")[1]
         found.append(_set(batch=rows, seq=tokens, heads=heads, head_dim=dim))
     else:

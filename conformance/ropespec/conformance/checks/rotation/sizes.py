@@ -26,7 +26,7 @@ def _sizes(id_: str, *, interleaved: bool) -> None:
         usual = dataclasses.replace(case, batch=1, seq=TOKENS, heads=1)
         usual = usual.stating(rotary_dim=claimed.rotary_dim)
         dims = [dim for dim in claimed.head_dims if dim >= (claimed.rotary_dim or 2)]
-        if claimed.framework.compiles and len(set(claimed.layouts)) == 2:  # each size is dear
+        if claimed.compiles and len(set(claimed.layouts)) == 2:  # each size is dear
             dims = dims[interleaved::2] or dims
         cases = [dataclasses.replace(usual, head_dim=dim) for dim in dims]
         found = [dataclasses.replace(trial.rotate_and_judge(one), case=one) for one in cases]

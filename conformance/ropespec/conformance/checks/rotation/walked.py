@@ -98,7 +98,7 @@ def in_turn(
         levels = {name: some for name, some in table.dimensions if name not in _OTHERWISE}
         levels["positions"] = tuple(one for one in levels["positions"] if one in positions)
         levels["view of x"] = tuple(one for one in levels["view of x"] if one in ("", GAPS))
-        if claimed.framework.compiles and not every_dtype:
+        if claimed.compiles and not every_dtype:
             levels["dtype"] = levels["dtype"][:1]
         return listed(_turns(claimed, levels, seed, least))
 
@@ -118,7 +118,7 @@ def _turns(
         x, dtype = pairs[number % len(pairs)]
         row = {name: some[number % len(some)] for name, some in levels.items()}
         row |= {"values": x, "dtype": dtype}
-        if claimed.framework.compiles:
+        if claimed.compiles:
             *sizes, dim = shapes[number % len(shapes) if dtype == claimed.dtypes[0] else -1]
             row |= {"rows, tokens, heads": " x ".join(map(str, sizes)), "head_dim": dim}
             row |= {"rotated": ALL}
@@ -143,7 +143,7 @@ def every_item(count: int) -> Walker:
     def walk(trial: Trial, seed: int, strength: int) -> Walk:
         del seed, strength
         usual = usual_case(trial, 0)
-        few = trial.profile.dtypes[:1] if trial.profile.framework.compiles else trial.profile.dtypes
+        few = trial.profile.dtypes[:1] if trial.profile.compiles else trial.profile.dtypes
         return listed(
             replace(usual, dtype=dtype, seed=item) for item in range(count) for dtype in few
         )
