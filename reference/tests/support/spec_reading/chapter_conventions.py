@@ -73,5 +73,5 @@ RECORDED = {
     "CON-1": "3257726b92ca",
     "CON-1#2": "28cb5b5d54f7",
     "CON-6": "88bbb79ef5bc",
-    "CON-10": "91eb6eaa80f3",
+    "CON-10": "83d251dfb169",
 }
