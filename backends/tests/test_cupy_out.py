@@ -137,9 +137,8 @@ def test_words_are_used_where_aligned_and_change_no_bit(
     options = {"interleaved": interleaved, "rotary_dim": rotary_dim}
     y = backend.apply_rotary(x, m, out=out, **options)
     plain = to_numpy(backend.apply_rotary(on_device(copy), m, **options))
-    one_by_one = np.zeros((*copy.shape[:-1], copy.shape[-1] * 2), dtype)[..., ::2]
-    one_by_one[...] = copy
-    scalar = to_numpy(backend.apply_rotary(on_device(one_by_one), m, **options))
+    wide = np.repeat(copy, 2, axis=-1)  # strides are taken on the device: a transfer packs them
+    scalar = to_numpy(backend.apply_rotary(on_device(wide)[..., ::2], m, **options))
 
     assert y is out
     assert launched[0].endswith("vector" if words else "scalar")

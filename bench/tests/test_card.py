@@ -117,6 +117,21 @@ def test_a_step_that_takes_too_long_is_ended(tmp_path):
     assert not mark.exists()
 
 
+def test_a_step_that_is_cut_short_keeps_what_it_has():
+    """It is interrupted before it is killed, and writes what it found until then."""
+    before = (
+        "import time\n"
+        "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('cut', flush=True)\n"
+    )
+    found = run(step(found='{"rows": [1]}', before=before), 1)
+
+    assert (found["status"], found["found"], found["said"]) == (
+        "out of time",
+        {"rows": [1]},
+        "cut\n",
+    )
+
+
 def test_what_a_step_says_is_kept():
     """The last words of a step that fails are in its result."""
     found = run(step(before="print('why')\n", code=2), 60)

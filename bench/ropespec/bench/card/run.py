@@ -18,6 +18,9 @@ __all__ = ["run"]
 TAIL = 4000
 """Characters of what a step said that are kept."""
 
+GRACE = 10
+"""Seconds that an interrupted step has to write what it found."""
+
 
 def run(step: Step, seconds: int) -> dict[str, Any]:
     """Run a step, and end it with all its processes where it takes longer.
@@ -73,6 +76,9 @@ def _wait(step: Step, file: Path, output: int, seconds: int) -> int | None:
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)  # what can be interrupted writes what it has
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
         return None
     finally:
         with contextlib.suppress(ProcessLookupError):  # as a rule nothing is left of it

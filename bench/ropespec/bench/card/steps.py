@@ -4,17 +4,32 @@ import itertools
 import sys
 from dataclasses import dataclass, field
 
+from ropespec.bench.speed.ladder import LADDER
+from ropespec.bench.speed.subjects import ENTRIES
+
 __all__ = ["FRAMEWORKS", "Step", "steps"]
 
 FRAMEWORKS = ("torch", "jax", "cupy")
 
 DTYPES = ("bfloat16", "float32", "float16")
 
+_PEERS = [entry.name for entry in ENTRIES if entry.kind == "peer" and entry.backend == "torch"]
+
+LADDERS = {
+    "eager": ("torch", ["ropespec torch", "ropespec torch tables", "ropespec cupy*", *_PEERS]),
+    "compiled": ("torch", [f"{name} compiled" for name in ("ropespec torch", *_PEERS)]),
+    "jax": ("jax", ["ropespec jax*", "naive jax*"]),
+}
+"""Who takes turns in one process each, and the package without which there is none of them."""
+
 QUICK_CHECK = ("--only", "ROT-7")
 QUICK_LADDER = (
     "--size", "1x16x2x64", "--rounds", "1", "--repetitions", "2",
     "--into", "new", "--pass", "forward",
 )  # fmt: skip  # an option and its value in pairs
+
+SIZES = tuple(option for shape in LADDER for option in ("--size", "x".join(map(str, shape))))
+"""The ladder alone: what stands beside it takes more than a step may."""
 
 PASSED, UNFINISHED = 0, 4
 """Exit status of `ropespec check`, whose deadline may cut it short; all others know the first."""
@@ -67,11 +82,14 @@ def steps(device: str, *, quick: bool, seconds: int) -> list[Step]:
         deadline = ("--deadline", str(seconds - 30))
         some = QUICK_CHECK if quick else deadline
         found.append(_step(f"suite-{name}", name, device, "ropespec", "check", name, *some))
-    for name, dtype in itertools.product(names, DTYPES[:1] if quick else DTYPES):
-        only = ("--only", f"ropespec {name}*", "--dtype", dtype, "--device", device)
-        some = (*only, *(QUICK_LADDER if quick else ()))
-        step = f"ladder-{name}-{dtype}"
-        found.append(_step(step, name, device, "ropespec.bench.speed", *some))
+    for (group, (needs, names)), dtype in itertools.product(
+        LADDERS.items(), DTYPES[:1] if quick else DTYPES
+    ):
+        only = [option for name in names for option in ("--only", name)]
+        some = (*only, "--dtype", dtype, "--device", device)
+        climbed = QUICK_LADDER if quick else SIZES
+        step = f"ladder-{group}-{dtype}"
+        found.append(_step(step, needs, device, "ropespec.bench.speed", *some, *climbed))
     return found
 
 
