@@ -1,5 +1,7 @@
 """Calls of JAX that their caller does not compile: one token takes one program, checks and all."""
 
+import functools
+
 import pytest
 
 from ropespec.spec.errors import ArgumentError
@@ -10,6 +12,7 @@ import jax.numpy as jnp  # noqa: E402  # where there is JAX
 
 from ropespec import reference  # noqa: E402
 from ropespec.backends import jax as backend  # noqa: E402
+from ropespec.backends.jax import calls  # noqa: E402
 
 
 def token(dim=8):
@@ -60,3 +63,30 @@ def test_a_base_that_changes_at_each_token_compiles_nothing_in_the_end(caplog):
             jax.device_get(x), jax.device_get(positions), interleaved=True, base=base
         )
         assert abs(y - expected).max() < 1e-6
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_on_a_card_one_program_turns_any_number_of_tokens(monkeypatch, interleaved):
+    """There to start a second takes longer than both; on a CPU the tables are a program of theirs.
+
+    It gives the bits of the same call that the caller compiles, and refuses in the same words.
+    """
+    started, one = [], calls._rotated
+    monkeypatch.setattr(calls, "_rotated", lambda *given: started.append(1) or one(*given))
+    x, positions = jnp.linspace(-1, 1, 480).reshape(2, 5, 3, 16), jnp.arange(5) * 1000
+    apply = functools.partial(backend.apply_rotary, interleaved=interleaved)
+    apart = apply(x, positions)
+    assert started == []
+    monkeypatch.setattr(calls, "_on_cpu", lambda _x: False)
+    turned = apply(x, positions)
+    words = []
+    for on_cpu in (True, False):
+        monkeypatch.setattr(calls, "_on_cpu", lambda _x, on_cpu=on_cpu: on_cpu)
+        with pytest.raises(ArgumentError) as refused:
+            apply(x[..., :3], positions)
+        words.append(str(refused.value))
+
+    assert started == [1, 1]
+    assert (turned == jax.jit(apply)(x, positions)).all()
+    assert abs(turned - apart).max() < 1e-6
+    assert words[0] == words[1]

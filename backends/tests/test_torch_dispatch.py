@@ -1,3 +1,4 @@
+import functools
 import subprocess
 import sys
 import types
@@ -5,10 +6,13 @@ import types
 import numpy as np
 import pytest
 import torch
+import torch.utils.flop_counter
+from torch.fx.experimental import proxy_tensor
 
 import ropespec.backends.torch as backend
 from ropespec.backends.phase import turns
-from ropespec.backends.torch import dispatch, rotation
+from ropespec.backends.torch import dispatch, plain, rotation
+from ropespec.backends.torch import turns as kept
 from ropespec.spec.errors import ArgumentError
 
 M = [5, -3, 0]
@@ -18,6 +22,7 @@ class OnCuda(torch.Tensor):
     """A tensor in host memory that says that it is on a GPU."""
 
     is_cuda = True
+    is_cpu = False
 
 
 @pytest.fixture
@@ -116,3 +121,130 @@ def test_torch_recorded_calls_need_no_operator(monkeypatch, interleaved):
         (again,) = torch.autograd.grad(gradient, seen, x.detach())
 
         assert torch.equal(again, y)
+
+
+SOURCES = pytest.mark.parametrize("source", ["positions", "tables"])
+
+
+def rotation_of(source):
+    """The rotation as a function of x (3, H, 4) alone, by the shared API."""
+    if source == "positions":
+        return functools.partial(backend.apply_rotary, positions=torch.tensor(M), interleaved=True)
+    tables = {"cos": torch.tensor([[0.0, 0.6]] * 3), "sin": torch.tensor([[1.0, 0.8]] * 3)}
+    return functools.partial(backend.apply_rotary_cos_sin, **tables, interleaved=True)
+
+
+@pytest.fixture(name="launched")
+def _launched(monkeypatch):
+    """List the launches of kernels on a card, and let ordinary operations do their work."""
+    launched = []
+
+    def launcher(name):
+        def launch(x, a, b, out, **flags):
+            launched.append(name)
+            values = getattr(plain, f"rotate_{name}")(*map(host, (x, a, b)), **flags)
+            host(out).copy_(values)
+
+        return launch
+
+    monkeypatch.setattr(dispatch, "has_triton", lambda: True)
+    for name in ("positions", "tables"):
+        monkeypatch.setattr(dispatch, f"launch_{name}", launcher(name))
+    for module in (rotation, dispatch, kept):
+        monkeypatch.setattr(module, "KINDS", (*module.KINDS, OnCuda))
+    return launched
+
+
+def host(x):
+    """The same memory as an ordinary tensor."""
+    return x.detach().as_subclass(torch.Tensor)
+
+
+@SOURCES
+def test_a_plain_call_on_a_card_is_a_launch(launched, source):
+    """Where nothing looks on no operator is needed; autograd sees what was written to."""
+    turn, x = rotation_of(source), torch.randn(3, 2, 4)
+    expected = turn(x)
+    card = x.as_subclass(OnCuda)
+    other = torch.empty_like(card)
+    saved = card.clone().requires_grad_() * 1
+    held = saved.square()  # for whose gradient `saved` is kept
+
+    assert torch.allclose(host(turn(card)), expected, atol=1e-6)
+    assert turn(card, out=other) is other
+    with torch.no_grad():
+        assert turn(saved, out=saved) is saved
+    assert torch.allclose(host(other), expected, atol=1e-6)
+    assert torch.allclose(host(saved), expected, atol=1e-6)
+    assert launched == [source] * 3
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        held.sum().backward()
+
+
+@SOURCES
+def test_autograd_on_a_card_is_launches(launched, source):
+    """The gradient is turned back by the kernel, without an operator (ROT-20)."""
+    turn, x = rotation_of(source), torch.randn(3, 2, 4)
+    seen = torch.randn(3, 2, 4)
+    leaf, card = x.clone().requires_grad_(), x.as_subclass(OnCuda).requires_grad_()
+    (expected,) = torch.autograd.grad(turn(leaf), leaf, seen)
+    (found,) = torch.autograd.grad(turn(card), card, seen.as_subclass(OnCuda))
+
+    assert torch.allclose(host(found), expected, atol=1e-6)
+    assert launched == [source] * 2
+
+
+@SOURCES
+@pytest.mark.parametrize("who", ["x", "out"])
+def test_what_memory_holds_negated_is_left_to_an_operator(calls, launched, source, who):
+    """A kernel of a card would read the negative; an operator is given what is meant."""
+    negated = torch.complex(torch.ones(3, 2, 4), torch.ones(3, 2, 4)).conj().imag
+    x = torch.ones(3, 2, 4)
+    turn = rotation_of(source)
+    if who == "x":
+        turn(negated.as_subclass(OnCuda))
+    else:
+        turn(x.as_subclass(OnCuda), out=negated.as_subclass(OnCuda))
+
+    assert negated.is_neg()
+    assert (launched, len(calls)) == ([], 1)
+
+
+class Turned(torch.autograd.Function):
+    """Passes x through, and turns the gradient."""
+
+    @staticmethod
+    def forward(ctx, x, turn):
+        """Keep `turn` for the way back."""
+        ctx.turn = turn
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        """Turn the gradient, which may be a batch of the older kind."""
+        return ctx.turn(gradient), None
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+@SOURCES
+def test_whoever_looks_on_is_passed_over_by_no_launch(monkeypatch, source):
+    """Transforms, dispatch modes, tracers and compilers see an operator, or operations."""
+    launched = []
+    for name in ("rotate_straight", "rotate_tables"):
+        monkeypatch.setattr(dispatch, name, lambda *_a, **_k: launched.append(1))
+    turn, x = rotation_of(source), torch.randn(3, 2, 4)
+    torch.func.jvp(turn, (x,), (x,))
+    torch.vmap(turn)(torch.stack((x, x)))
+    with torch.autograd.forward_ad.dual_level():
+        turn(torch.autograd.forward_ad.make_dual(x, x))
+    with torch.utils.flop_counter.FlopCounterMode(display=False):
+        turn(x)
+    proxy_tensor.make_fx(turn)(x)
+    torch.compiler.reset()
+    torch.compile(turn, backend="aot_eager", fullgraph=True)(x)
+    y = x.clone().requires_grad_() * 2
+    torch.autograd.grad(Turned.apply(y, turn), y, torch.stack((x, x)), is_grads_batched=True)
+
+    assert launched == []
+    turn(x)
+    assert launched == [1]

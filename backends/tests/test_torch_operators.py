@@ -7,8 +7,7 @@ import torch
 
 from ropespec import reference
 from ropespec.backends.phase import turns
-from ropespec.backends.torch import operators, plain
-from ropespec.backends.torch.operators import rotate
+from ropespec.backends.torch import operators
 
 LAYOUTS = pytest.mark.parametrize("interleaved", [True, False], ids=["interleaved", "half"])
 SOURCES = pytest.mark.parametrize("source", ["positions", "tables"])
@@ -271,79 +270,6 @@ def test_transforms_see_what_is_written(source, interleaved, into):
     assert torch.equal(found[0], turn(x * 2))
     assert torch.equal(found[1], turn(tangent * 2))
     assert torch.equal(rows, torch.stack((turn(x * 2), turn(tangent * 2))))
-
-
-@pytest.fixture(name="launched")
-def _launched(monkeypatch):
-    """List the launches of a kernel on the CPU, and let ordinary operations do their work."""
-    launched = []
-
-    def launcher(name):
-        def launch(x, a, b, out, **flags):
-            launched.append(name)
-            out.copy_(getattr(plain, name)(x, a, b, **flags))
-
-        return launch
-
-    monkeypatch.setattr(rotate, "_launches", lambda _x: True)
-    for name in rotate.HOST:
-        monkeypatch.setitem(rotate.HOST, name, launcher(name))
-    return launched
-
-
-@SOURCES
-def test_a_plain_call_is_a_launch(launched, source):
-    """Where nothing looks on, no operator stands between a call and its kernel."""
-    turn, x = rotation(source), draw()
-    saved = x.clone().requires_grad_() * 1
-    held = saved.square()  # for whose gradient `saved` is kept
-    new = turn(x)
-    with torch.no_grad():
-        turn(saved, out=saved)
-        turn(saved.detach().requires_grad_())
-
-    assert launched == [f"rotate_{source}"] * 3
-    assert torch.equal(new, getattr(plain, f"rotate_{source}")(
-        x, *taken(source), interleaved=True, inverse=False
-    ))  # fmt: skip  # one call inside another
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        held.sum().backward()
-
-
-@FORWARD_MODE
-@SOURCES
-def test_whoever_looks_on_sees_an_operator(launched, source):
-    """Autograd, transforms, dispatch modes, tracers and compilers are passed over by no launch."""
-    turn, x = rotation(source), draw()
-    leaf = x.clone().requires_grad_()
-    turn(leaf).sum().backward()
-    torch.func.jvp(turn, (x,), (x,))
-    torch.vmap(turn)(torch.stack((x, x)))
-    with torch.autograd.forward_ad.dual_level():
-        turn(torch.autograd.forward_ad.make_dual(x, x))
-    with torch.utils.flop_counter.FlopCounterMode(display=False):
-        turn(x)
-    torch.fx.experimental.proxy_tensor.make_fx(turn)(x)
-    compiled(turn)(x)
-    y = leaf * 2
-    torch.autograd.grad(Turned.apply(y, turn), y, torch.stack((x, x)), is_grads_batched=True)
-
-    assert launched == []
-
-
-class Turned(torch.autograd.Function):
-    """Passes x through, and turns the gradient."""
-
-    @staticmethod
-    def forward(ctx, x, turn):
-        """Keep `turn` for the way back."""
-        ctx.turn = turn
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        """Turn the gradient, which may be a batch of the older kind."""
-        return ctx.turn(gradient), None
 
 
 @LAYOUTS

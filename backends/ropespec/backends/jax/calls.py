@@ -42,15 +42,22 @@ def _apart(x: Array, other: Array) -> bool:
     return x.committed and other.committed and x.device != other.device
 
 
-def _at_once(x: Array, positions: object, interleaved: object, base: float, dim: object) -> bool:
-    """Whether a call is that of one token, and one program may do it all.
+def _on_cpu(x: Array) -> bool:
+    """Whether all of it lies on CPUs."""
+    return all(device.platform == "cpu" for device in x.devices())
 
-    What is static has to be hashed, and what cannot be is to be refused in our words.
+
+def _at_once(x: Array, positions: object, interleaved: object, base: float, dim: object) -> bool:
+    """Whether one program may do it all: for one token, and on a GPU for any number of them.
+
+    There a program takes longer to start than to run, and none is the vector code of a CPU that
+    takes so much longer to compile with its tables. What is static has to be hashed, and what
+    cannot be is to be refused in our words.
     """
     return (
         _concrete(x)
         and _concrete(positions)
-        and x.shape[-3:-2] == (1,)
+        and (x.shape[-3:-2] == (1,) or not _on_cpu(x))
         and type(interleaved) is bool
         and type(base) is float
         and (base in _bases or len(_bases) < _MOST_BASES)

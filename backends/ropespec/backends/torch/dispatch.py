@@ -1,7 +1,7 @@
 """Who turns a tensor: a kernel, an operator around it, or ordinary operations.
 
-Where nobody looks on, or autograd alone does, a call goes to the kernel for CPUs at once, for an
-operator takes longer than the rotation of one token. So a compiler is given few tokens in ordinary
+Where nobody looks on, or autograd alone does, a call goes to a kernel at once, for an operator
+takes longer than the rotation of one token. So on a CPU a compiler is given few tokens in ordinary
 operations.
 """
 
@@ -12,6 +12,7 @@ from torch.autograd import forward_ad
 
 from ropespec.backends.torch import plain
 from ropespec.backends.torch.arrays import arithmetic
+from ropespec.backends.torch.cuda.launch import has_triton, launch_positions, launch_tables
 from ropespec.backends.torch.frequencies import unit_circle
 from ropespec.backends.torch.kernel import has_kernel, rotate_straight, rotate_tables
 from ropespec.backends.torch.outputs import is_recorded
@@ -54,7 +55,8 @@ def turn(
     torch.Tensor, shape, dtype and device of `x`
         Differentiable in `x` alone.
     """
-    if _is_eager(*((x, given) if type(other) is tuple else (x, given, other))):
+    angles = (given,) if type(other) is tuple else (given, other)
+    if _is_eager(x, *angles, *(() if out is None or out is x else (out,))):
         if not is_recorded(x):
             return _launched(x, given, other, interleaved, inverse, out)
         turned = _recorded(x, given, other, interleaved, inverse)
@@ -67,14 +69,22 @@ def turn(
 
 
 def _is_eager(x: torch.Tensor, *others: Any) -> bool:  # noqa: ANN401  # tensors
-    """Tell whether at most autograd looks at these tensors on a CPU: no operator is needed."""
+    """Tell whether at most autograd looks at these tensors, and there is a kernel for them.
+
+    A compiler cannot follow the search for one, so that comes last.
+    """
     return (
-        x.is_cpu
+        (x.is_cpu or x.is_cuda)
         and is_plain(x, *others)
         and forward_ad._current_level < 0  # noqa: SLF001  # torch tells it nowhere else
         and not (_older(x) or any(map(_older, others)))
-        and has_kernel()
+        and (has_kernel() if x.is_cpu else has_triton() and not _negated(x, *others))
     )
+
+
+def _negated(*tensors: torch.Tensor) -> bool:
+    """Tell whether memory holds the negative of a tensor, which an operator would resolve."""
+    return any(tensor.is_neg() for tensor in tensors)
 
 
 def _launched(
@@ -86,10 +96,13 @@ def _launched(
     out: torch.Tensor | None,
 ) -> torch.Tensor:
     target = torch.empty_like(x) if out is None else out
-    if isinstance(other, tuple):
-        rotate_straight(x, given, *other, target, interleaved=interleaved, inverse=inverse)
+    flags = {"interleaved": interleaved, "inverse": inverse}
+    if not isinstance(other, tuple):
+        (rotate_tables if x.is_cpu else launch_tables)(x, given, other, target, **flags)
+    elif x.is_cpu:
+        rotate_straight(x, given, *other, target, **flags)
     else:
-        rotate_tables(x, given, other, target, interleaved=interleaved, inverse=inverse)
+        launch_positions(x, given, turns_on(x.device, *other), target, **flags)
     if out is not None and not out.is_inference():  # autograd may have saved it
         torch.autograd.graph.increment_version(out)
     return target
@@ -103,7 +116,7 @@ def _recorded(
 
 
 class _Recorded(torch.autograd.Function):
-    """The kernel for CPUs as eager autograd records it: the gradient turns the other way (ROT-20).
+    """The kernel as eager autograd records it: the gradient turns the other way (ROT-20).
 
     What looks on in the backward pass decides anew how to turn: it may be differentiated again.
     """

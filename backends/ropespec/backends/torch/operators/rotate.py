@@ -6,11 +6,7 @@ import torch
 from torch.autograd import forward_ad
 
 from ropespec.backends.torch import plain
-from ropespec.backends.torch.cuda.launch import has_triton
-from ropespec.backends.torch.kernel import has_kernel
-from ropespec.backends.torch.operators.define import FUSED, HOST, changed
 from ropespec.backends.torch.operators.rules import linear
-from ropespec.backends.torch.turns import is_plain
 
 __all__ = ["rotate_positions", "rotate_tables"]
 
@@ -99,13 +95,6 @@ def _call(
     out: torch.Tensor | None,
 ) -> torch.Tensor:
     operators = torch.ops.ropespec
-    if _unwatched(x, a, b, x if out is None else out) and _launches(x):
-        target = torch.empty_like(x) if out is None else out
-        fused = HOST if x.is_cpu else FUSED
-        fused[name](x, a, b, target, interleaved=interleaved, inverse=inverse)
-        if out is not None:
-            changed(out)
-        return target
     if out is None:
         operator = getattr(operators, name).default
         if _transformed():
@@ -126,24 +115,6 @@ def _call(
             x, a, b, out, interleaved=interleaved, inverse=inverse
         )
     return out
-
-
-def _launches(x: torch.Tensor) -> bool:
-    """Tell whether a kernel turns `x`; no compiler is to come here, for it cannot follow."""
-    return (x.is_cpu and has_kernel()) or (x.is_cuda and has_triton())
-
-
-def _unwatched(*tensors: torch.Tensor) -> bool:
-    """Tell whether nothing needs to see an operator: then it is left out, for it takes longer.
-
-    Batches of the older kind, which autograd still makes, look like other tensors.
-    """
-    return (
-        is_plain(*tensors)
-        and forward_ad._current_level < 0  # noqa: SLF001  # see `_transformed`
-        and not (torch.is_grad_enabled() and any(t.requires_grad for t in tensors))
-        and not any(torch._C._functorch.is_legacy_batchedtensor(t) for t in tensors)  # noqa: SLF001  # as above
-    )
 
 
 def _transformed() -> bool:
