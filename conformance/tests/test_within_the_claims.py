@@ -56,7 +56,7 @@ _ELSE = ("ROT-17.arguments",)
     [
         (_ALL, 2, 10**9, {"max_position": 2}),
         (_ALL, 100, 10**9, {"max_position": 100, "negative_positions": False}),
-        (_TABLES, 10**9, 8, {"max_tokens": 8}),
+        (_TABLES, 2**12, 8, {"max_tokens": 8, "max_position": 2**12}),
     ],
 )
 def test_what_raises_beyond_its_claims_conforms(checks, of, most_position, most_tokens, claims):

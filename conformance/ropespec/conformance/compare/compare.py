@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,20 +66,39 @@ def compare(a: Side, b: Side, seed: int = 0) -> Comparison:
     """
     began = time.perf_counter()
     found = _compare(a, b, seed)
-    if not found.interchangeable and any([a.look(), b.look()]):
+    if _relation(found) is not Relation.INTERCHANGEABLE and any([a.look(), b.look()]):
         found = _compare(a, b, seed)
+    reports = [_report(side, turn) for side, turn in zip((a, b), found.turns, strict=True)]
     for side in (a, b):
         side.session.refresh()  # what outlived a side is known when its process has ended
-    left = [dict(side.session.stragglers) for side in (a, b)]
-    return replace(
-        found,
-        a=replace(found.a, stragglers=left[0]),
-        b=replace(found.b, stragglers=left[1]),
+    left = [
+        replace(report, stragglers=dict(side.session.stragglers))
+        for report, side in zip(reports, (a, b), strict=True)
+    ]
+    return Comparison(
+        a=left[0],
+        b=left[1],
+        relation=_relation(found),
+        direct=found.direct,
+        change=found.change,
+        permutation=found.permutation,
+        changed=found.changed,
+        seed=seed,
         seconds=time.perf_counter() - began,
     )
 
 
-def _compare(a: Side, b: Side, seed: int) -> Comparison:
+class _Found(NamedTuple):
+    """What was found of two sides together, and what each of them does."""
+
+    turns: tuple[Turn | None, Turn | None]
+    direct: Outcome
+    change: Change | None
+    permutation: Permutation | None
+    changed: Outcome | None
+
+
+def _compare(a: Side, b: Side, seed: int) -> _Found:
     terms = settle(a, b)
     first, second = (side.turn_under(terms.settings[0][i]) for i, side in enumerate((a, b)))
     change = _change(first, second, terms, b)
@@ -94,17 +114,7 @@ def _compare(a: Side, b: Side, seed: int) -> Comparison:
         change = changed = None
     elif first is not None and second is not None:
         permutation = _permutation(first, second, change, usual(terms))
-    return Comparison(
-        a=_report(a, first),
-        b=_report(b, second),
-        relation=_relation(direct, changed),
-        direct=direct,
-        change=change,
-        permutation=permutation,
-        changed=changed,
-        seed=seed,
-        seconds=0.0,
-    )
+    return _Found((first, second), direct, change, permutation, changed)
 
 
 def _change(first: Turn | None, second: Turn | None, terms: Terms, b: Side) -> Change | None:
@@ -116,12 +126,12 @@ def _change(first: Turn | None, second: Turn | None, terms: Terms, b: Side) -> C
     return found.pop() if len(found) == 1 else None
 
 
-def _relation(direct: Outcome, changed: Outcome | None) -> Relation:
-    if direct.agrees:
+def _relation(found: _Found) -> Relation:
+    if found.direct.agrees:
         return Relation.INTERCHANGEABLE
-    if changed is not None:
+    if found.changed is not None:
         return Relation.AFTER_CHANGE
-    return Relation.PART if direct.near else Relation.DIFFER
+    return Relation.PART if found.direct.near else Relation.DIFFER
 
 
 def _permutation(a: Turn, b: Turn, change: Change | None, dim: int) -> Permutation | None:
