@@ -455,6 +455,26 @@ def test_the_sums_of_a_running_softmax_are_told_apart(named):
     assert [(name, where) for _, name, where in found] == [("sum of a running softmax", "values")]
 
 
+def padded_to_16_keys(q, k, v, *, query_positions, key_positions, mask=None, **how):
+    """Fill keys up with zeros, and mask these only where there is a mask."""
+    pad = [(0, 0), (0, -k.shape[1] % 16), (0, 0), (0, 0)]
+    q = reference.apply_rotary(q, query_positions, **how)
+    k = np.pad(reference.apply_rotary(k, key_positions, **how), pad)
+    s = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        s = np.where(np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [pad[1]]), s, -np.inf)
+    powers = np.exp(s - s.max(axis=-1, keepdims=True))
+    weights = (powers / powers.sum(axis=-1, keepdims=True))[..., : v.shape[1]]
+    return np.einsum("bhst,bthd->bshd", weights, v).astype(q.dtype), weights.astype(q.dtype)
+
+
+def test_attention_is_asked_without_a_mask(named):
+    """Where it is right with one, that is where the padding of its keys is seen."""
+    told = "", "padding has weights", "softmax without a mask"
+
+    assert named(attention=padded_to_16_keys) == [told]
+
+
 def test_attention_that_is_right_has_no_name(named):
     """Nothing is said of it even if a check has failed."""
     assert named(attention=attention_with(lambda _: {})) == []

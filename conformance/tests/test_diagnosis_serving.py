@@ -45,17 +45,52 @@ def clipped_to_float16(x, positions):
     return np.clip(turn(x.astype(np.float32), positions), -65504, 65504).astype(x.dtype)
 
 
-def ramp_by_another_base(x, positions):
-    """Make the ends of YaRN's ramp by a default base."""
+def yarn(x, positions, base, of_ends, most):
+    """Rotate by YaRN, the ends of its ramp by a base, the last of them `most` at most."""
     d, n = x.shape[-1], x.shape[-1] // 2
-    ends = (d * np.log(4096 / (2 * np.pi * turns)) / (2 * np.log(1e4)) for turns in (32, 1))
+    ends = (d * np.log(4096 / (2 * np.pi * turns)) / (2 * np.log(of_ends)) for turns in (32, 1))
     low, high = next(ends), next(ends)
-    low, high = max(np.floor(low), 0), min(np.ceil(high), d - 1)
+    low, high = max(np.floor(low), 0), min(np.ceil(high), most)
     share = np.clip((np.arange(n) - low) / max(high - low, 1e-3), 0, 1)
-    plain = 1e6 ** (-np.arange(0, d, 2) / d)
+    plain = base ** (-np.arange(0, d, 2) / d)
     angle = positions[..., None] * plain * (1 - share + share / 8)
     gain = 0.1 * np.log(8) + 1
     return half(x, gain * np.cos(angle), gain * np.sin(angle))
+
+
+def ramp_by_another_base(x, positions):
+    """Make the ends of YaRN's ramp by a default base."""
+    return yarn(x, positions, 1e6, 1e4, x.shape[-1] - 1)
+
+
+def ramp_to_the_last_pair(x, positions):
+    """Let YaRN's ramp end at d/2 - 1 at most."""
+    return yarn(x, positions, 500.0, 500.0, x.shape[-1] / 2 - 1)
+
+
+def turns_of_nine_decimals(x, positions):
+    """Take off whole turns in float64, as 6.283185307 each."""
+    angle = np.fmod(positions[..., None] * theta(x.shape[-1]), 6.283185307)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+def index_around_zero(x, positions):
+    """Look up positions in a table of 2^12 rows, half of them below zero."""
+    return turn(x, (positions + 2048) % 4096 - 2048)
+
+
+def sorted_the_other_way(x, positions):
+    """Bring neighbours into halves by the permutation that brings halves into neighbours."""
+    n = x.shape[-1] // 2
+    y = turn(x.reshape(*x.shape[:-1], 2, n).swapaxes(-1, -2).reshape(x.shape), positions)
+    return y.reshape(*x.shape[:-1], 2, n).swapaxes(-1, -2).reshape(x.shape)
+
+
+def tables_in_float16(x, positions):
+    """Round float64 at once: of sin(300), float32 between would make a tie, rounded away."""
+    angle = positions[..., None] * theta(x.shape[-1])
+    cos, sin = (f(angle).astype(np.float16).astype(np.float64) for f in (np.cos, np.sin))
+    return half(x, cos, sin)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +115,31 @@ def ramp_by_another_base(x, positions):
             {"scaling": YARN, "base": 1e6},
             "another blend",
             "by base 10000",
+        ),
+        (
+            ramp_to_the_last_pair,
+            {"scaling": YARN, "base": 500.0},
+            "another blend",
+            "the ramp ends with the last pair",
+        ),
+        (
+            turns_of_nine_decimals,
+            {"dtypes": ["float64"]},
+            "fast sine",
+            "as 6.283185307 each",
+        ),
+        (
+            tables_in_float16,
+            {"max_position": 300, "dtypes": ["float32"]},
+            "table in half precision",
+            "cos and sin are rounded to float16",
+        ),
+        (index_around_zero, {}, "beyond the table", "its own modulo 4096, from -2048 on"),
+        (
+            sorted_the_other_way,
+            {"interleaved": True},
+            "other pairs",
+            "sorted into the other layout by the permutation that undoes it",
         ),
     ],
 )

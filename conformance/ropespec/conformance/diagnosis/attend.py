@@ -135,10 +135,16 @@ def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
     sums = _sums(call)
     if sums == "none":
         scores = _masked(call, pair)
+        top = scores.max(axis=-1, keepdims=True)
+        right = np.exp(scores - top).sum(axis=-1)
         for block in BLOCKS:
+            padding = -scores.shape[-1] % block * np.exp(-top[..., 0])
+            if np.allclose(call.weights.sum(-1), right / (right + padding), rtol=_NEAR):
+                said = "keys of zeros, which fill up a block, have weights too"
+                yield _Told("softmax", "padding has weights", said)
+                return
             rises = rise(scores, block)
-            total = np.exp(scores - scores.max(axis=-1, keepdims=True) + rises).sum(axis=-1)
-            right = np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1)
+            total = np.exp(scores - top + rises).sum(axis=-1)
             if np.allclose(call.weights.sum(-1), right / total, rtol=_NEAR):
                 said = f"where a block of {block} keys raises the largest score, the sum stays"
                 yield _Told("softmax", "sum of a running softmax", said)

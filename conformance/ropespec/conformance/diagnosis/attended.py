@@ -19,13 +19,14 @@ from ropespec.spec.convention import Convention
 __all__ = ["BLOCKS", "DIM", "GROUPED", "HEADS", "NOTHING", "SIZES", "Attended", "attended", "rise"]
 
 DIM = 16
-GROUPED, NARROW = " of grouped heads", " of narrow values"
+GROUPED, NARROW, OPEN = " of grouped heads", " of narrow values", " without a mask"
 SIZES = {
     "": (5, 6),
     " of as many queries as keys": (0, 6),
     " of many keys": (5, 70),
     GROUPED: (5, 6),
     NARROW: (5, 6),
+    OPEN: (5, 6),
 }
 """How many queries, 0 for as many as keys, and at least how many keys, by what a call is of."""
 
@@ -120,6 +121,7 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     mask = rng.random((s, t)) < _OPEN
     mask[:, :2] = [[True, False]] * s
     mask[0] = True
+    mask |= size == OPEN
     profile = session.profile
     partial = DIM // 2 if "rotary_dim" in session.offers["attention"].keywords else None
     how = Convention.of(
@@ -128,7 +130,7 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     keywords = how.keywords | {
         "query_positions": sent(session, at),
         "key_positions": sent(session, of),
-        "mask": mask[None, None],
+        **({} if size == OPEN else {"mask": mask[None, None]}),
     }
     got = answered(session, "attention", (q, k, v), keywords)
     if len(got) != 2 or got[0].shape != (b, s, h, v.shape[-1]) or got[1].shape != (b, h, s, t):

@@ -149,18 +149,22 @@ _WIDTHS = 4
 
 def fitted_sines(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
     """Return sines whose range was reduced with a rounded 2 pi."""
-    turns = (
-        float(np.float32(2 * np.pi)),
-        6.28,
-        6.283,
-        6.2832,
-        6.2831,
-        6.28318,
-        6.283185,
-        6.2831853,
-    )
+    digits = _IN_FLOAT64 if any(one.given.dtype == "float64" for one in wrong) else _IN_FLOAT32
+    turns = [float(np.float32(2 * np.pi)), *(turn for n in digits for turn in _written(n))]
     for how, whole in WHOLE_TURNS.items():
-        yield from (fast_sine(turn, how) for turn in (*turns, *_turns(wrong, chain, whole)))
+        found = (*turns, *_turns(wrong, chain, whole))
+        yield from (fast_sine(turn, how) for turn in dict.fromkeys(found))
+
+
+_IN_FLOAT32, _IN_FLOAT64 = range(2, 8), range(2, 13)
+"""Decimals of 2 pi, or of pi, that leave an error to be seen."""
+
+
+def _written(decimals: int) -> Iterator[float]:
+    """Return 2 pi, and twice pi, with so many decimals, rounded or cut off."""
+    for times, one in ((1, 2 * np.pi), (2, np.pi)):
+        steps = one * 10**decimals
+        yield from (times * float(way(steps)) / 10**decimals for way in (np.round, np.floor))
 
 
 _DENOMINATOR = 120

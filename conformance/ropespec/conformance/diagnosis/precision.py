@@ -82,7 +82,7 @@ def coarser(seen: Sequence[Seen], right: Chain) -> Iterator[Diagnosis]:
         " what is claimed"
     )
     if wrong[0].given.dtype == "float64":
-        if _typically(wrong) < _OF_FLOAT32:
+        if _typically(wrong) < _OF_FLOAT32 or not _within_a_turn(wrong, right):
             return
         short = all(
             np.array_equal(one.y, one.y.astype(np.float32), equal_nan=True) for one in wrong
@@ -102,6 +102,24 @@ def coarser(seen: Sequence[Seen], right: Chain) -> Iterator[Diagnosis]:
 
 _OF_FLOAT32 = 2.0**-33
 """What float32 leaves of an angle or a table is more than this, but for the smallest angles."""
+
+
+def _within_a_turn(wrong: Sequence[Seen], right: Chain) -> bool:
+    """Whether pairs that turn less than once are off too, as far as there are any."""
+    off = list[bool]()
+    for one in wrong:
+        place, theta = right.place(one.given), right.frequency(one.given)
+        angle = np.abs(right.angle(one.given, place, theta))
+        pairs = right.pairing(one.given)
+        near = np.broadcast_to(
+            (angle > _SOME) & (angle < np.pi), (*one.y.shape[:-1], len(pairs.first))
+        )
+        off += [*(one.off[..., pairs.to_first] | one.off[..., pairs.to_second])[near]]
+    return any(off) or not off
+
+
+_SOME = 0.1
+"""Below, what float32 leaves of an angle may be too little to be seen."""
 
 
 def _typically(wrong: Sequence[Seen]) -> float:

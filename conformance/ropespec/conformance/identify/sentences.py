@@ -106,6 +106,7 @@ def _largest(value: tuple[str, int]) -> str:
         "identity": f"Positions from {limit} on are not rotated.",
         "wrong": f"Positions from {limit} on are rotated otherwise.",
         "clamped": f"Positions from {limit} on are taken for {limit - 1}.",
+        "wrapped around zero": f"Positions from {limit} on wrap to {-limit}.",
         "restarted at": f"Positions from {limit} on count from 0 again.",
     }
     return said.get(policy, f"Positions wrap at {limit}.")

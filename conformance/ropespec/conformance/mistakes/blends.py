@@ -65,6 +65,9 @@ def _ends(claimed: Yarn) -> Iterator[Choice]:
         change = {"frequency": _between(other, np.floor, np.ceil)}
         what = f"the ramp has its ends by an original length of {length}"
         yield Choice("another blend", "frequency", what, change)
+    for what, most in _LAST:
+        change = {"frequency": _between(claimed, np.floor, np.ceil, most=most)}
+        yield Choice("another blend", "frequency", what, change)
     for what, number in _NUMBERED:
         change = {"frequency": _between(claimed, np.floor, np.ceil, number=number)}
         yield Choice("another blend", "frequency", what, change)
@@ -73,6 +76,13 @@ def _ends(claimed: Yarn) -> Iterator[Choice]:
 _BASES = (10000.0, 500000.0, 1e6)
 _LENGTHS = (2048, 4096, 8192, 32768)
 """Defaults that functions for the ends of a ramp have, and that stay where none is handed on."""
+
+_LAST: tuple[tuple[str, Callable[[float], float]], ...] = (
+    ("the ramp ends with the last pair at most", lambda r: r / 2 - 1),
+    ("the ramp ends behind the last pair at most", lambda r: r / 2),
+    ("the ramp ends wherever it comes to", lambda _: np.inf),
+)
+"""Where the upper end of a ramp is cut off, which is at d - 1."""
 
 _NUMBERED: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("the ramp counts components, and not pairs", lambda i: 2 * i),
@@ -105,6 +115,7 @@ def _between(
     width: Callable[[Given], int] = lambda g: g.turning,
     number: Callable[[Array], Array] = lambda i: i,
     base: float | None = None,
+    most: Callable[[float], float] = lambda r: r - 1,
 ) -> Callable[[Given], Array]:
     def frequency(g: Given) -> Array:
         i, r = number(np.arange(g.turning // 2)), width(g)
@@ -113,7 +124,7 @@ def _between(
             r * np.log(claimed.original_length / (2 * np.pi * each)) / (2 * np.log(base or g.base))
             for each in turns
         ]
-        low, high = max(below(ends[0]), 0.0), min(above(ends[1]), r - 1.0)
+        low, high = max(below(ends[0]), 0.0), min(above(ends[1]), most(r))
         share = 1 - np.clip((i - low) / max(high - low, 1e-3), 0.0, 1.0)
         plain = ladder(g.scaled(None))
         return np.asarray(plain * ((1 - share) / claimed.factor + share))

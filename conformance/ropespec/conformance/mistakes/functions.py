@@ -50,6 +50,8 @@ score scaled
     The score is the right one times a number; take the sum over components, no mean.
 softmax over another axis
     Weights sum to 1 over queries or heads; take the softmax over the keys.
+padding has weights
+    Keys are padded with zeros, whose scores of 0 take a part of the weights; mask the padding.
 sum of a running softmax
     A running softmax rescales its sum or the sums of values alone when the largest score rises;
     multiply both by the same.

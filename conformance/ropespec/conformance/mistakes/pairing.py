@@ -72,6 +72,33 @@ def _written(
     return pairs
 
 
+def _woven(k: Array, n: int) -> Array:
+    """Return which component of halves stands at place k of neighbours."""
+    return k % 2 * n + k // 2
+
+
+def _unwoven(k: Array, n: int) -> Array:
+    """Return which component of neighbours stands at place k of halves."""
+    return np.where(k < n, 2 * k, 2 * (k - n) + 1)
+
+
+def _sorted(*, into: bool, back: bool) -> Callable[[Given], Pairs]:
+    """Return pairs that are sorted into the other layout, rotated there, and sorted back.
+
+    Either of the two may be done by the permutation of the other.
+    """
+
+    def pairs(g: Given) -> Pairs:
+        n = g.turning // 2
+        places = _half(n) if g.interleaved else _interleaved(n)
+        right, wrong = (_unwoven, _woven) if g.interleaved else (_woven, _unwoven)
+        read, write = (wrong if into else right), (wrong if back else right)
+        first, second = places.first, places.second
+        return Pairs(read(first, n), read(second, n), write(first, n), write(second, n))
+
+    return pairs
+
+
 def _exchanged(g: Given) -> Pairs:
     r = claimed_pairs(g)
     return Pairs(r.first, r.second, r.second, r.first)
@@ -137,6 +164,19 @@ PAIRINGS: tuple[Choice, ...] = (
                 _other(g).first, _other(g).second, claimed_pairs(g).first, claimed_pairs(g).second
             )
         },
+    ),
+    *(
+        Choice(
+            "other pairs",
+            "pairing",
+            f"components are sorted {how} the other layout by the permutation that undoes it",
+            {"pairing": _sorted(into=into, back=back)},
+        )
+        for how, into, back in (
+            ("into", True, False),
+            ("back from", False, True),
+            ("into and back from", True, True),
+        )
     ),
     Choice(
         "pairs in another order",

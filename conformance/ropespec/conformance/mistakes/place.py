@@ -261,7 +261,9 @@ def from_the_end(rows: int) -> Choice:
     )
 
 
-LIMITED: tuple[str, ...] = ("clamped", "wrapped", "wrapped with its sign", "restarted at")
+LIMITED: tuple[str, ...] = (
+    *("clamped", "wrapped", "wrapped with its sign", "wrapped around zero", "restarted at"),
+)
 
 
 def limited(kind: str, limit: int) -> Choice:
@@ -284,12 +286,15 @@ def limited(kind: str, limit: int) -> Choice:
                 return np.mod(p, limit)
             case "wrapped with its sign":
                 return np.asarray(np.fmod(p, limit))
+            case "wrapped around zero":
+                return np.asarray(np.mod(p + limit, 2 * limit) - limit)
         return np.where(np.abs(p) >= limit, p - np.sign(p) * limit, p)
 
     words = {
         "clamped": f"at most {limit - 1}",
         "wrapped": f"its own modulo {limit}",
         "wrapped with its sign": f"the remainder of its own by {limit}",
+        "wrapped around zero": f"its own modulo {2 * limit}, from {-limit} on",
         "restarted at": f"its own, less {limit} from {limit} on",
     }
     return Choice("C5", "place", f"the position is {words[kind]}", {"place": place}, 2.0)

@@ -94,9 +94,10 @@ class _Rounds:
         return rounded(values, self.kind) if place in self.places else values
 
     def moved(self, g: Given, values: Array, units: Array | float, least: float = 0.0) -> Array:
-        """Move values by so many units in the last place, and `least` of those of 1."""
+        """Move values by so many units in the last place, and away from zero by `least` of 1."""
         unit = 2.0**-53 if g.dtype == "float64" else 2.0**-24
-        return np.asarray(values * (1 + self.nudge * units * unit) + self.nudge * least * unit)
+        away = np.copysign(least * unit, values)
+        return np.asarray(values * (1 + self.nudge * units * unit) + self.nudge * away)
 
     def place(self, g: Given) -> Array:
         """Return the position of each token."""
