@@ -135,7 +135,7 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     got = answered(session, "attention", (q, k, v), keywords)
     if len(got) != 2 or got[0].shape != (b, s, h, v.shape[-1]) or got[1].shape != (b, h, s, t):
         return None
-    plain = size in (GROUPED, NARROW)
+    plain = size in (GROUPED, NARROW, OPEN)
     return Attended(Given(q, at, how), Given(k, of, how), v, mask, *got, plain=plain)
 
 

@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,26 @@ from ropespec.conformance.diagnosis.ask import Answer, Asker, Lost
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.conduct import special
 from ropespec.conformance.diagnosis.others import answered
+from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.diagnosis.where import EVERYWHERE
 from ropespec.conformance.diagnosis.wording import examined, in_words
 from ropespec.conformance.mistakes.chain import RIGHT, claimed_pairs, ladder
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.profile import Profile
+from ropespec.conformance.profile import Profile, ProfileError
 from ropespec.conformance.results import Diagnosis
 from ropespec.conformance.subject.session import Session
+from ropespec.spec.scaling import (
+    DynamicNtk,
+    Linear,
+    Llama3,
+    NtkAware,
+    NtkByParts,
+    PaperDynamicNtk,
+    Proportional,
+    Scaling,
+    Yarn,
+)
 
 __all__ = ["WITHIN", "within"]
 
@@ -106,6 +119,23 @@ def _turned(given: Given, cos: Array, sin: Array) -> Array:
     return y
 
 
+def _by_scaled_frequencies(given: Given, positions: Array) -> _Call:
+    """Rotate x by frequencies of a scheme, and lengthen it as the scheme does."""
+    gain = 1.0 if given.scaling is None else float(given.scaling.gain)
+    call = _by_frequencies(given, positions)
+
+    def read(theta: Array) -> Array:
+        y = call.read(theta)
+        y[..., : given.turning] *= gain
+        return y
+
+    return _Call(call.arrays, read)
+
+
+def _rotated(given: Given, positions: Array) -> _Call:
+    return _Call((given.x, positions), lambda y: y)
+
+
 def _by_matrices(given: Given, positions: Array) -> _Call:
     def read(matrices: Array) -> Array:
         turned = given.x[..., : given.turning].astype(np.float64)
@@ -134,7 +164,20 @@ _OF_TABLES: dict[str, Callable[[Given, Array], _Call | None]] = {
 }
 """How each of the others is, whose result rotates x here."""
 
-_CALLS = _ROTATING | _OF_TABLES
+_OF_SCHEMES: dict[str, Callable[[Given, Array], _Call | None]] = {
+    "inv_freq_scaled": _by_scaled_frequencies,
+    "cos_sin_scaled": _by_tables,
+    "apply_rotary_scaled": _rotated,
+}
+"""How those that take a scheme are."""
+
+_SCHEMES: tuple[Scaling, ...] = (
+    *(Linear(4.0), NtkAware(4.0), DynamicNtk(4.0, 64, 256), PaperDynamicNtk(64, 256)),
+    *(NtkByParts(8.0, 4096), Yarn(8.0, 4096), Llama3(8.0, 1.0, 4.0, 8192), Proportional(0.5)),
+)
+"""Schemes that are tried of them after the one that is claimed."""
+
+_CALLS = _ROTATING | _OF_TABLES | _OF_SCHEMES
 
 WITHIN = ("apply_rotary_dense", "apply_rotary_complex", *_CALLS)
 """Functions that are a rotation, or have one in them."""
@@ -153,19 +196,51 @@ def within(session: Session, function: str) -> Iterator[Diagnosis]:
     claimed = _of_whole_heads(session, function) if function in WITHIN else None
     if claimed is None:
         return
-    make = _Within if function in _CALLS else Asker
-    asker = make(session, function=function)
+    if function in _OF_SCHEMES:
+        claimed = _first_wrong(session, function, claimed)
+        if claimed is None:
+            return
+        session = session.under(claimed, session.timeout)
+    asker = _asker(session, function)
     maker = Maker(claimed, session.offers[function].keywords)
     outcome, right = examined(asker, maker, RIGHT, ())
     told = list(in_words(asker, outcome, right))
     if not told and function not in _OF_TABLES:
         told += special(asker, maker, right, sound=True)
+    called = function
+    if function in _OF_SCHEMES and claimed.scaling is not None:
+        called = f"{function} of {claimed.scaling.name}"
     for one in told:
-        where = function if one.where == str(EVERYWHERE) else f"{function}: {one.where}"
+        where = called if one.where == str(EVERYWHERE) else f"{called}: {one.where}"
         if _CALLS.get(function) is _projected and one.name == "changed by earlier calls":
             yield fact("weights of another call", "", where, one.evidence)
         else:
             yield replace(one, where=where)
+
+
+def _asker(session: Session, function: str) -> Asker:
+    return (_Within if function in _CALLS else Asker)(session, function=function)
+
+
+def _first_wrong(session: Session, function: str, claimed: Profile) -> Profile | None:
+    """Return the claims with the first scheme of which a few calls are wrong; None if none is."""
+    told = [] if session.profile.scaling is None else [session.profile.scaling]
+    for scheme in (*told, *_SCHEMES):
+        try:
+            profile = replace(claimed, scaling=scheme)
+        except ProfileError:  # no size has frequencies of it
+            continue
+        asker = _asker(session.under(profile, session.timeout), function)
+        maker = Maker(profile, session.offers[function].keywords)
+        for given in islice(maker.battery(), _FEW):
+            answer = asker.ask(given)
+            if answer is not None and answer.y is not None and Seen(answer, RIGHT).is_wrong:
+                return profile
+    return None
+
+
+_FEW = 24
+"""Calls of a battery that show whether a scheme is wrong."""
 
 
 @dataclass(slots=True)
@@ -185,7 +260,10 @@ class _Within(Asker):
         if call is None:
             return None
         try:
-            got = answered(self.session, self.function, call.arrays, given.convention.keywords)
+            keywords = given.convention.keywords
+            if self.function in _OF_SCHEMES:
+                keywords["scaling"] = given.scaling
+            got = answered(self.session, self.function, call.arrays, keywords)
             y = call.read(*got)
         except Lost as lost:
             self.past.clear()
@@ -205,6 +283,8 @@ def _fits(given: Given) -> bool:
 def _of_whole_heads(session: Session, function: str) -> Profile | None:
     """Return what is claimed of the rotation in a function; None where that is another."""
     profile, taken = session.profile, session.offers[function].keywords
+    if function in _OF_SCHEMES:
+        profile = replace(profile, scaling=None)
     if profile.scheme is not None or profile.numbers or profile.trailing or profile.pairs_apart:
         return None
     layouts = profile.layouts if "interleaved" in taken else profile.layouts[:1]

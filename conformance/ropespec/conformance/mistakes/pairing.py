@@ -74,7 +74,7 @@ def _written(
 
 def _woven(k: Array, n: int) -> Array:
     """Return which component of halves stands at place k of neighbours."""
-    return k % 2 * n + k // 2
+    return np.asarray(k % 2 * n + k // 2)
 
 
 def _unwoven(k: Array, n: int) -> Array:

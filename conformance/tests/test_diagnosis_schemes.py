@@ -1,0 +1,47 @@
+"""Functions that take a scheme: what they make of it is examined as a rotation."""
+
+import numpy as np
+import pytest
+
+from ropespec import reference
+from ropespec.conformance.diagnosis.functions import functions
+from ropespec.conformance.profile import Profile
+from ropespec.spec.scaling import Linear
+
+
+def divided_where_fast(dim, base=10000.0, *, scaling):
+    """Know the scheme of Llama 3 alone, and blend the other way."""
+    theta = reference.inv_freq(dim, base)
+    right = reference.inv_freq_scaled(dim, base, scaling=scaling)
+    low = scaling.low_freq_factor
+    turns = theta * scaling.original_length / (2 * np.pi)
+    within = (turns > low) & (turns < scaling.high_freq_factor)
+    return np.where(within, theta + theta / scaling.factor - right, right)
+
+
+def times_the_factor(x, positions, *, interleaved, scaling, base=10000.0):
+    """Multiply positions by the factor of a linear scheme; leave the others right."""
+    if isinstance(scaling, Linear):
+        place = np.asarray(positions) * int(scaling.factor)
+        return reference.apply_rotary(x, place, interleaved=interleaved, base=base)
+    return reference.apply_rotary_scaled(
+        x, positions, interleaved=interleaved, base=base, scaling=scaling
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "name", "where"),
+    [
+        ("inv_freq_scaled", divided_where_fast, "inverted ramp", "of llama3"),
+        ("apply_rotary_scaled", times_the_factor, "positions scaled", "of linear"),
+    ],
+)
+def test_a_function_of_schemes_is_examined_under_one_that_it_has_wrong(
+    function, wrong, name, where, checks
+):
+    """Those that it raises for, or has right, tell nothing."""
+    profile = Profile.from_mapping({"interleaved": True})
+    session = type(checks.trial({}).session)({function: wrong}, profile)
+    found = functions(session, frozenset({"SCAL-1.rotation", "SCAL-10.value"}))
+
+    assert [(one.name, one.where) for one in found] == [(name, f"{function} {where}")]
