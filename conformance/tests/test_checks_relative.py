@@ -63,6 +63,7 @@ def score_without_its_tail(q, k, offset, *, rotary_dim=None, **conventions):
 
 NEGATED = score(lambda q, k, offset: (q, k, -offset))
 UNSIGNED = score(lambda q, k, offset: (q, k, np.abs(offset)))
+UNSIGNED_IF_ONE = score(lambda q, k, o: (q, k, np.abs(o) if q.ndim == k.ndim == 1 else o))
 LATE = score(lambda q, k, offset: (q, k, offset + 1))
 SQUARED, CLOCKWISE = moved(lambda m: m * (m + 1) // 2), moved(lambda m: -m)
 
@@ -73,6 +74,7 @@ KILLS = (
     ("REL-8.forms", "apply_rotary", moved(lambda m: m, 1.001), "the score is not"),
     ("REL-5.value", "relative_score", score_of_the_whole_head, "score differs"),
     ("REL-5.value", "relative_score", score_without_its_tail, "score differs"),
+    ("REL-5.one-vector", "relative_score", UNSIGNED_IF_ONE, "one q and one k"),
     ("REL-1.shift", "apply_rotary", SQUARED, "shifted by"),
     ("REL-2.real-part", "apply_rotary", CLOCKWISE, "Re[q_i k_i^*"),
     ("REL-3.inner-product", "apply_rotary", CLOCKWISE, "q k^*"),

@@ -1,4 +1,4 @@
-"""Functions that take a scheme: what they make of it is examined as a rotation."""
+"""Functions that take a scheme, and scores of one q and k: asked for what shows it."""
 
 import numpy as np
 import pytest
@@ -45,3 +45,20 @@ def test_a_function_of_schemes_is_examined_under_one_that_it_has_wrong(
     found = functions(session, frozenset({"SCAL-1.rotation", "SCAL-10.value"}))
 
     assert [(one.name, one.where) for one in found] == [(name, f"{function} {where}")]
+
+
+def score_of_distances(q, k, offset, *, interleaved, base=10000.0):
+    """Lose the sign of offsets where one q and one k serve all of them."""
+    offset = np.abs(offset) if q.ndim == 1 else offset
+    return reference.relative_score(q, k, offset, interleaved=interleaved, base=base)
+
+
+def test_scores_of_one_q_and_k_are_asked_for(checks):
+    """Where those of many are right."""
+    profile = Profile.from_mapping({"interleaved": True})
+    session = type(checks.trial({}).session)({"relative_score": score_of_distances}, profile)
+    found = functions(session, frozenset({"REL-5.one-vector"}))
+
+    assert [(one.name, one.where) for one in found] == [
+        ("sign of positions lost", "relative_score of one q and k")
+    ]

@@ -71,21 +71,14 @@ def compare(a: Side, b: Side, seed: int = 0) -> Comparison:
     reports = [_report(side, turn) for side, turn in zip((a, b), found.turns, strict=True)]
     for side in (a, b):
         side.session.refresh()  # what outlived a side is known when its process has ended
-    left = [
+    first, second = (
         replace(report, stragglers=dict(side.session.stragglers))
         for report, side in zip(reports, (a, b), strict=True)
-    ]
-    return Comparison(
-        a=left[0],
-        b=left[1],
-        relation=_relation(found),
-        direct=found.direct,
-        change=found.change,
-        permutation=found.permutation,
-        changed=found.changed,
-        seed=seed,
-        seconds=time.perf_counter() - began,
     )
+    took = time.perf_counter() - began
+    _, direct, change, permutation, changed = found
+    how = _relation(found)
+    return Comparison(first, second, how, direct, change, permutation, changed, seed, took)
 
 
 class _Found(NamedTuple):

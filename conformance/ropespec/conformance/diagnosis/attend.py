@@ -16,6 +16,7 @@ from ropespec.conformance.diagnosis.attended import (
     SIZES,
     Attended,
     attended,
+    centred,
     rise,
 )
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
@@ -122,12 +123,10 @@ _SUMMED = {
     ),
     "none": _Told("softmax", "weights not normalised", "the weights of a query do not sum to 1"),
 }
-_AXES: dict[str, int | tuple[int, ...]] = {
-    "over keys": -1,
-    "over queries": -2,
-    "over heads": 1,
-    "none": -1,
-}
+_PADDED = _Told(
+    "softmax", "padding has weights", "keys of zeros, which fill up a block, have weights too"
+)
+_RUNNING = _Told("softmax", "sum of a running softmax", "")
 
 
 def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
@@ -138,17 +137,13 @@ def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
         top = scores.max(axis=-1, keepdims=True)
         right = np.exp(scores - top).sum(axis=-1)
         for block in BLOCKS:
-            padding = -scores.shape[-1] % block * np.exp(-top[..., 0])
-            if np.allclose(call.weights.sum(-1), right / (right + padding), rtol=_NEAR):
-                said = "keys of zeros, which fill up a block, have weights too"
-                yield _Told("softmax", "padding has weights", said)
-                return
-            rises = rise(scores, block)
-            total = np.exp(scores - top + rises).sum(axis=-1)
-            if np.allclose(call.weights.sum(-1), right / total, rtol=_NEAR):
-                said = f"where a block of {block} keys raises the largest score, the sum stays"
-                yield _Told("softmax", "sum of a running softmax", said)
-                return
+            padded = right + -scores.shape[-1] % block * np.exp(-top[..., 0])
+            running = np.exp(scores - top + rise(scores, block)).sum(axis=-1)
+            said = f"where a block of {block} keys raises the largest score, the sum stays"
+            for total, told in ((padded, _PADDED), (running, replace(_RUNNING, said=said))):
+                if np.allclose(call.weights.sum(-1), right / total, rtol=_NEAR):
+                    yield told
+                    return
     yield from [_SUMMED[sums]] if sums in _SUMMED else []
 
 
@@ -157,14 +152,6 @@ def _masked(call: Attended, pair: tuple[Choice, Choice]) -> Array:
     queries, keys = call.sides
     scores = np.einsum("bshd,bthd->bhst", queries[pair[0]], keys[pair[1]]) / np.sqrt(DIM)
     return np.where(call.open, scores, -np.inf)
-
-
-def _centred(scores: Array, open_: Array, sums: str) -> Array:
-    """Take off what a softmax over an axis does not tell."""
-    axis = _AXES[sums]
-    kept = np.where(open_, scores, 0.0)
-    count = np.maximum(open_.sum(axis=axis, keepdims=True), 1)
-    return np.asarray(np.where(open_, scores - kept.sum(axis=axis, keepdims=True) / count, 0.0))
 
 
 def _fitting(call: Attended, pairs: Pairs | None) -> Pairs:
@@ -219,7 +206,7 @@ def _both(call: Attended, q: Array, k: Array) -> tuple[Array, Array]:
     open_, sums = call.open, _sums(call)
     scores = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(DIM)
     logs = np.log(np.where(open_, call.weights.astype(np.float64), 1.0))
-    return _centred(logs, open_, sums), _centred(scores, open_, sums)
+    return centred(logs, open_, sums), centred(scores, open_, sums)
 
 
 _NEAR = 2e-3

@@ -16,7 +16,18 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.subject.session import Session
 from ropespec.spec.convention import Convention
 
-__all__ = ["BLOCKS", "DIM", "GROUPED", "HEADS", "NOTHING", "SIZES", "Attended", "attended", "rise"]
+__all__ = [
+    "BLOCKS",
+    "DIM",
+    "GROUPED",
+    "HEADS",
+    "NOTHING",
+    "SIZES",
+    "Attended",
+    "attended",
+    "centred",
+    "rise",
+]
 
 DIM = 16
 GROUPED, NARROW, OPEN = " of grouped heads", " of narrow values", " without a mask"
@@ -157,3 +168,19 @@ def rise(scores: Array, block: int) -> Array:
     tops = padded.reshape(*scores.shape[:-1], -1, block).max(axis=-1)
     until = np.repeat(np.maximum.accumulate(tops, axis=-1), block, axis=-1)[..., :width]
     return np.where(np.isfinite(until), scores.max(axis=-1, keepdims=True) - until, 0.0)
+
+
+def centred(scores: Array, open_: Array, sums: str) -> Array:
+    """Take off what a softmax over an axis does not tell."""
+    axis = _AXES[sums]
+    kept = np.where(open_, scores, 0.0)
+    count = np.maximum(open_.sum(axis=axis, keepdims=True), 1)
+    return np.asarray(np.where(open_, scores - kept.sum(axis=axis, keepdims=True) / count, 0.0))
+
+
+_AXES: dict[str, int | tuple[int, ...]] = {
+    "over keys": -1,
+    "over queries": -2,
+    "over heads": 1,
+    "none": -1,
+}

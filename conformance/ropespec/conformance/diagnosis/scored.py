@@ -28,21 +28,31 @@ def scored(session: Session) -> Iterator[Diagnosis]:
     session : Session
         The subject.
     """
-    kept = list[Choice]()
-    elements = 0
+    for single in (False, True):
+        kept, elements = _kept(session, single=single)
+        if kept and AS_CLAIMED not in kept:
+            where = f"{_SCORE} of one q and k" if single else _SCORE
+            yield of_choices(kept, where, elements, DRAWS)
+            return
+
+
+def _kept(session: Session, *, single: bool) -> tuple[list[Choice], int]:
+    """Return the choices that fit all draws, of many q and k or of one each, and the numbers."""
+    kept, elements = list[Choice](), 0
     for draw in range(DRAWS):
         rng = np.random.default_rng([107, draw])
         q, k = (rng.standard_normal((9 + draw, _DIM)).astype(np.float32) for _ in range(2))
         offset = rng.integers(-200, 200, len(q))
+        asked = (q[0], k[0], offset) if single else (q, k, offset)
+        q, k = (np.broadcast_to(part, q.shape) for part in asked[:2])
         given = _given(session, k[None, :, None], offset[None])
-        got = answered(session, _SCORE, (q, k, offset), given.convention.keywords)
+        got = answered(session, _SCORE, asked, given.convention.keywords)
         if len(got) != 1:
-            return
+            return [], 0
         fits = [c for c, y in made(given) if close(got[0], np.einsum("nd,nd->n", q, y[0, :, 0]))]
         kept = fits if draw == 0 else [one for one in kept if one in fits]
         elements += got[0].size
-    if kept and AS_CLAIMED not in kept:
-        yield of_choices(kept, _SCORE, elements, DRAWS)
+    return kept, elements
 
 
 def _given(session: Session, x: Array, positions: Array) -> Given:

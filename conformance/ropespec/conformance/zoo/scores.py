@@ -82,6 +82,21 @@ def score_of_the_distance(
     return _score(q, k, np.abs(offset), interleaved=interleaved, base=base)
 
 
+@wrong(
+    "sign of positions lost",
+    "The score of one q and one k depends on the distance alone.",
+    "REL-5.one-vector",
+    **SCORE,
+)
+def score_of_distances(
+    q: Array, k: Array, offset: Array, *, interleaved: bool, base: float = 10000.0
+) -> Array:
+    """Compute the score at each distance once."""
+    if q.ndim == k.ndim == 1:
+        offset = np.abs(offset)
+    return _score(q, k, offset, interleaved=interleaved, base=base)
+
+
 @wrong("offset by one", "The offset starts at 1.", "REL-8.equal-score", **SCORE)
 def score_from_offset_1(
     q: Array, k: Array, offset: Array, *, interleaved: bool, base: float = 10000.0

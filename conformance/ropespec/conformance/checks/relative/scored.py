@@ -71,6 +71,23 @@ def value(trial: Trial, case: Case) -> Finding:
 
 
 @check(
+    "REL-5.one-vector",
+    "One q and one k serve all offsets, and another way of computing that goes wrong.",
+    needs=_NEEDS,
+    names=("F-122", "P-13"),
+)
+def one_vector(trial: Trial, case: Case) -> Finding:
+    """q^T R_offset k of a single q and k, and of one for each head, at offsets of either sign."""
+    q, k, offset = _inputs(case)
+    found = list[Finding]()
+    for a, b in ((q[0, 0, 0], k[0, 0, 0]), (q[0, 0], k[0, 0])):
+        got, exact, problem, call = _score(trial, case, a, b, offset)
+        message = "the score of one q and one k at many offsets differs from q^T R_offset k"
+        found.append(problem or against(got, exact, call, name="score", message=message))
+    return worst(*found)
+
+
+@check(
     "REL-5.reference",
     "The score agrees with the judge but not with the formula as the documents print it.",
     needs=_NEEDS,
