@@ -455,24 +455,20 @@ def test_the_sums_of_a_running_softmax_are_told_apart(named):
     assert [(name, where) for _, name, where in found] == [("sum of a running softmax", "values")]
 
 
-def padded_to_16_keys(q, k, v, *, query_positions, key_positions, mask=None, **how):
-    """Fill keys up with zeros, and mask these only where there is a mask."""
-    pad = [(0, 0), (0, -k.shape[1] % 16), (0, 0), (0, 0)]
-    q = reference.apply_rotary(q, query_positions, **how)
-    k = np.pad(reference.apply_rotary(k, key_positions, **how), pad)
-    s = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(q.shape[-1])
-    if mask is not None:
-        s = np.where(np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [pad[1]]), s, -np.inf)
-    powers = np.exp(s - s.max(axis=-1, keepdims=True))
-    weights = (powers / powers.sum(axis=-1, keepdims=True))[..., : v.shape[1]]
-    return np.einsum("bhst,bthd->bshd", weights, v).astype(q.dtype), weights.astype(q.dtype)
+def masks_by_members(given):
+    """Take the mask of heads, of two groups and more, for one of members and then groups."""
+    mask, heads, groups = given["mask"], given["q"].shape[2], given["k"].shape[2]
+    if mask is None or mask.shape[1] == 1 or groups == 1:
+        return {}
+    h, n = np.arange(heads), heads // groups
+    return {"mask": mask[:, h % n * groups + h // n]}
 
 
-def test_attention_is_asked_without_a_mask(named):
-    """Where it is right with one, that is where the padding of its keys is seen."""
-    told = "", "padding has weights", "softmax without a mask"
+def test_heads_are_given_masks_of_their_own(named):
+    """Where one mask serves all heads, nothing is wrong."""
+    told = "", "masks of other heads", "mask of heads with masks of their own"
 
-    assert named(attention=padded_to_16_keys) == [told]
+    assert named(attention=attention_with(masks_by_members)) == [told]
 
 
 def test_attention_that_is_right_has_no_name(named):

@@ -13,6 +13,7 @@ from ropespec.conformance.diagnosis.attended import (
     GROUPED,
     HEADS,
     NOTHING,
+    OTHER_MASKS,
     SIZES,
     Attended,
     attended,
@@ -101,6 +102,7 @@ def _sums(call: Attended) -> str:
 _MASKED = {
     "ignored": _Told("mask", "T5", "every key has a weight"),
     "inverted": _Told("mask", "mask inverted", "the keys have weights that may have none"),
+    **{said: _Told("mask", "masks of other heads", said) for said in OTHER_MASKS},
 }
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "GROUPED",
     "HEADS",
     "NOTHING",
+    "OTHER_MASKS",
     "SIZES",
     "Attended",
     "attended",
@@ -31,6 +32,7 @@ __all__ = [
 
 DIM = 16
 GROUPED, NARROW, OPEN = " of grouped heads", " of narrow values", " without a mask"
+MASKED = " of heads with masks of their own"
 SIZES = {
     "": (5, 6),
     " of as many queries as keys": (0, 6),
@@ -38,6 +40,7 @@ SIZES = {
     GROUPED: (5, 6),
     NARROW: (5, 6),
     OPEN: (5, 6),
+    MASKED: (5, 6),
 }
 """How many queries, 0 for as many as keys, and at least how many keys, by what a call is of."""
 
@@ -54,6 +57,17 @@ HEADS: dict[str, Callable[[Array, int, int], Array]] = {
 }
 """Which group of keys and values a head attends with, as claimed and otherwise."""
 
+OTHER_MASKS: dict[str, Callable[[Array, int, int], Array]] = {
+    "heads have masks in the order of the members of groups": lambda h, heads, groups: (
+        h % (heads // groups) * groups + h // (heads // groups)
+    ),
+    "heads have masks in the order of their groups": lambda h, heads, groups: (
+        h % groups * (heads // groups) + h // groups
+    ),
+    "all heads have the mask of the first": lambda h, *_: 0 * h,
+}
+"""Which head's mask a head is given, where it is not its own."""
+
 
 @dataclass(frozen=True, eq=False)
 class Attended:
@@ -66,7 +80,7 @@ class Attended:
     v : ndarray
         (B, T, G, E).
     mask : ndarray of bool
-        (S, T).
+        (S, T), or (H, S, T) where heads have masks of their own.
     output, weights : ndarray
         (B, S, H, E) and (B, H, S, T).
     plain : bool
@@ -103,7 +117,12 @@ class Attended:
     @property
     def masks(self) -> dict[str, Array]:
         """Which keys may have one, if the mask is taken rightly and otherwise."""
-        return {"right": self.mask, "ignored": np.ones_like(self.mask), "inverted": ~self.mask}
+        found = {"right": self.mask, "ignored": np.ones_like(self.mask), "inverted": ~self.mask}
+        if self.mask.ndim == 3:
+            heads, groups = self.q.shape[2], self.k.shape[2]
+            for name, other in OTHER_MASKS.items():
+                found[name] = self.mask[other(np.arange(heads), heads, groups)]
+        return found
 
     def of_heads(self, parts: Array, how: str = "") -> Array:
         """Return what each head has of keys or values."""
@@ -124,14 +143,15 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     """Call attention of one of `SIZES`; None if no such result came."""
     rng = np.random.default_rng([109, draw])
     queries, keys = SIZES[size]
-    b, t, h = 2, keys + draw, 6 if size == GROUPED else 2 + draw % 2
-    s, g = queries or t, 2 + draw % 2 if size == GROUPED else h
+    grouped = size in (GROUPED, MASKED)
+    b, t, h = 2, keys + draw, 6 if grouped else 2 + draw % 2
+    s, g = queries or t, 2 + draw % 2 if grouped else h
     shapes = ((b, s, h, DIM), (b, t, g, DIM), (b, t, g, DIM // (1 + (size == NARROW))))
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
     at, of = places(session, rng, (b, s)), places(session, rng, (b, t))
-    mask = rng.random((s, t)) < _OPEN
-    mask[:, :2] = [[True, False]] * s
-    mask[0] = True
+    mask = rng.random((h, s, t) if size == MASKED else (s, t)) < _OPEN
+    mask[..., :2] = True, False
+    mask[..., 0, :] = True
     mask |= size == OPEN
     profile = session.profile
     partial = DIM // 2 if "rotary_dim" in session.offers["attention"].keywords else None
@@ -141,12 +161,12 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     keywords = how.keywords | {
         "query_positions": sent(session, at),
         "key_positions": sent(session, of),
-        **({} if size == OPEN else {"mask": mask[None, None]}),
+        **({} if size == OPEN else {"mask": mask[(None,) * (4 - mask.ndim)]}),
     }
     got = answered(session, "attention", (q, k, v), keywords)
     if len(got) != 2 or got[0].shape != (b, s, h, v.shape[-1]) or got[1].shape != (b, h, s, t):
         return None
-    plain = size in (GROUPED, NARROW, OPEN)
+    plain = size in (GROUPED, NARROW, OPEN, MASKED)
     return Attended(Given(q, at, how), Given(k, of, how), v, mask, *got, plain=plain)
 
 

@@ -59,6 +59,9 @@ weights not normalised
     Weights do not sum to 1; divide by their sum.
 values normalised
     Values are divided by their length; sum them as they are.
+masks of other heads
+    Where heads have masks of their own, a head is given that of another; index masks by query
+    heads, in the order of q.
 mask inverted
     True in the mask forbids; it must allow.
 positions of the other side

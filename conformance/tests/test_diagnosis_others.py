@@ -1,4 +1,4 @@
-"""Functions that take a scheme, and scores of one q and k: asked for what shows it."""
+"""Functions beside the rotation, asked for what shows it: schemes, one q and k, no mask."""
 
 import numpy as np
 import pytest
@@ -61,4 +61,28 @@ def test_scores_of_one_q_and_k_are_asked_for(checks):
 
     assert [(one.name, one.where) for one in found] == [
         ("sign of positions lost", "relative_score of one q and k")
+    ]
+
+
+def padded_to_16_keys(q, k, v, *, query_positions, key_positions, mask=None, **how):
+    """Fill keys up with zeros, and mask these only where there is a mask."""
+    pad = [(0, 0), (0, -k.shape[1] % 16), (0, 0), (0, 0)]
+    q = reference.apply_rotary(q, query_positions, **how)
+    k = np.pad(reference.apply_rotary(k, key_positions, **how), pad)
+    s = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        s = np.where(np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [pad[1]]), s, -np.inf)
+    powers = np.exp(s - s.max(axis=-1, keepdims=True))
+    weights = (powers / powers.sum(axis=-1, keepdims=True))[..., : v.shape[1]]
+    return np.einsum("bhst,bthd->bshd", weights, v).astype(q.dtype), weights.astype(q.dtype)
+
+
+def test_attention_is_asked_without_a_mask(checks):
+    """Where it is right with one, that is where the padding of its keys is seen."""
+    profile = Profile.from_mapping({"interleaved": True})
+    session = type(checks.trial({}).session)({"attention": padded_to_16_keys}, profile)
+    found = functions(session, frozenset({"ATT-1.value"}))
+
+    assert [(one.name, one.where) for one in found] == [
+        ("padding has weights", "softmax without a mask")
     ]
