@@ -173,6 +173,7 @@ def test_a_sum_of_sources_is_fitted(examined):
         ("overwrites_x", "M1"),
         ("swapped_axes", "X4"),
         ("aborts", "it crashes"),
+        ("torch_second_half_of_the_storage", "offset of a view ignored"),
     ],
 )
 def test_memory_gradient_and_conduct_are_told(name, told):

@@ -285,7 +285,7 @@ class Maker:
         if self.profile.strided:
             for k, shape in enumerate((*shapes[:6], (1, 1, 1), (3, 1, 2))):
                 made = self.given(shape, ("ragged", "scattered")[k % 2], seed + 50 + k)
-                yield replace(made, strided=True)
+                yield from (replace(made, strided=view) for view in (True, "offset"))
                 yield replace(made, strided_positions=True)
 
     def flags(self, seed: int) -> Iterator[Given]:

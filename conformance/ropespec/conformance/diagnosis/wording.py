@@ -134,7 +134,15 @@ def _by_gaps(asker: Asker, outcome: Outcome) -> Diagnosis | None:
         return None
     of_x = _are_right(asker, held, few)
     key = "M3" if of_x else "strided positions misread"
+    if of_x and _by_offset(asker, dense, few):
+        key = "offset of a view ignored"
     return fact(key, "The same values come out otherwise.", where(outcome), share(outcome))
+
+
+def _by_offset(asker: Asker, dense: Sequence[Given], few: Sequence[Seen]) -> bool:
+    """Whether it is where memory begins that is misread, and not how far its elements are apart."""
+    gaps, later = ([replace(one, strided=view) for one in dense] for view in (True, "offset"))
+    return _are_right(asker, gaps, few) and not _are_right(asker, later, few)
 
 
 def _are_right(asker: Asker, calls: Sequence[Given], few: Sequence[Seen]) -> bool:

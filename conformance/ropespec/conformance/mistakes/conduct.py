@@ -13,6 +13,8 @@ M1 x overwritten
     x is rotated in place; write to a new array.
 M3 strides ignored
     A strided x is read as contiguous; use its strides or copy it first.
+offset of a view ignored
+    Memory of x is read as if x began where its storage does; add the offset of the view.
 G4 graph kept in the cache
     A second gradient fails; detach what is cached.
 positions refused

@@ -222,6 +222,14 @@ _wrong(
     module=_CALLS,
 )
 _wrong(
+    "torch_second_half_of_the_storage",
+    "offset of a view ignored",
+    "The second half of each head is read as if x began where its storage does.",
+    "ROT-19.strides",
+    module=_CALLS,
+    gradients=False,
+)
+_wrong(
     "torch_turns_the_cotangent_itself",
     "cotangent overwritten",
     "The cotangent is rotated in place.",

@@ -13,6 +13,7 @@ __all__ = [
     "torch_in_place_without_gradient",
     "torch_kept_without_gradient",
     "torch_positions_read_again",
+    "torch_second_half_of_the_storage",
     "torch_tables_of_the_latest_call",
     "torch_turns_the_cotangent_itself",
     "torch_workspace_without_gradient",
@@ -78,6 +79,13 @@ def torch_positions_read_again(x: Tensor, positions: Tensor) -> Tensor:
     """Save memory: make the tables once more on the way back."""
     y: Tensor = checkpoint(lambda x: rope(x, positions), x, use_reentrant=False)
     return y
+
+
+def torch_second_half_of_the_storage(x: Tensor, positions: Tensor) -> Tensor:
+    """Take the second half of each head as a window on the storage, from its beginning."""
+    half, strides = x.shape[-1] // 2, x.stride()
+    window = x.as_strided((*x.shape[:-1], half), strides, half * strides[-1])
+    return rope(torch.cat([x[..., :half], window], dim=-1), positions)
 
 
 class _InPlace(torch.autograd.Function):

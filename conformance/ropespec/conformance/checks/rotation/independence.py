@@ -159,12 +159,15 @@ def _has_strides(trial: Trial) -> str | None:
     applies=_has_strides,
 )
 def strides(trial: Trial, case: Case) -> Finding:
-    """A strided view of x gives what x gives, and strided positions, if taken, what they hold."""
+    """A view of x, strided or begun later, gives what x gives, and strided positions, if taken."""
     positions = case.make_positions()
     x = case.make_x(positions)
     plain = trial.rotate(case, x, positions)
     y = trial.rotate(case, x, positions, strided=True)
     of_x = alike(trial, case, x, positions, y, plain, "a strided view of x is read wrongly")
+    y = trial.rotate(case, x, positions, strided="offset")
+    message = "x that begins within a buffer is read wrongly"
+    of_x = worst(of_x, alike(trial, case, x, positions, y, plain, message))
     try:
         y = trial.rotate(case, x, positions, strided_positions=True)
     except SubjectRaised:
