@@ -1,5 +1,6 @@
 """Entries in torch, JAX and MLX, by name: this module imports none of them."""
 
+from functools import partial
 from typing import Any
 
 from ropespec.conformance.frameworks import ARRAYS
@@ -136,112 +137,99 @@ _right(
 
 _TORCH, _JAX, _CALLS = "torch_transforms", "jax_transforms", "torch_calls"
 _CLAIMED = "torch_claimed"
-_wrong(
+_seen = partial(_wrong, module=_TORCH)
+_beside = partial(_wrong, module=_CALLS)
+_seen(
     "torch_jvp_backwards",
     "tangent wrong",
     "In forward mode the tangent rotates by -m.",
     "ROT-24.jvp",
-    module=_TORCH,
 )
-_wrong(
+_seen(
     "torch_map_of_one_row",
     "batching rule wrong",
     "The batching rule forgets that positions are mapped.",
     "ROT-24.vmap",
-    module=_TORCH,
 )
-_wrong(
+_seen(
     "torch_backward_in_numbers",
     "gradient without a history",
     "The gradient is right and has no history.",
     "ROT-20.second",
-    module=_TORCH,
 )
-_wrong(
+_seen(
     "torch_compiled_path",
     "other numbers when compiled",
     "Where the compiler looks, tokens are counted from 0.",
     "ROT-24.compiled",
-    module=_TORCH,
 )
-_wrong(
+_seen(
     "torch_writes_behind_autograd",
     "written behind autograd",
     "out is written where autograd does not see it.",
     "ROT-23.gradient",
-    module=_TORCH,
 )
-_wrong(
+_seen(
     "torch_tables_learned",
     "gradient into the tables",
     "A gradient flows into the tables given.",
     "ROT-22.constant",
-    module=_TORCH,
     constant_tables=True,
 )
-_wrong(
+_seen(
     "torch_tables_not_conjugated",
     "gradient by tables",
     "By tables given, the backward pass rotates forward.",
     "ROT-22.gradient",
-    module=_TORCH,
 )
-_wrong(
+_beside(
     "torch_in_place_without_gradient",
     "otherwise without a gradient",
     "x is overwritten where no gradient is recorded.",
     "ROT-17.unrecorded",
-    module=_CALLS,
 )
-_wrong(
+_beside(
     "torch_workspace_without_gradient",
     "otherwise without a gradient",
     "The result of a call is overwritten by the next where no gradient is recorded.",
     "ROT-17.unrecorded",
-    module=_CALLS,
 )
-_wrong(
+_beside(
     "torch_kept_without_gradient",
     "kept without a gradient",
     "Signs of rotate_half are made and kept in whatever mode the first call has.",
     "ROT-19.unrecorded",
-    module=_CALLS,
 )
-_wrong(
+_beside(
     "torch_tables_of_the_latest_call",
     "tables of another call",
     "The step back rotates by the positions of the latest call.",
     "ROT-20.two-calls",
-    module=_CALLS,
 )
-_wrong(
+_beside(
     "torch_positions_read_again",
     "positions read again",
     "The step back makes the tables again, of the caller's positions.",
     "ROT-20.reused",
-    module=_CALLS,
 )
-_wrong(
+_beside(
     "torch_second_half_of_the_storage",
     "offset of a view ignored",
     "The second half of each head is read as if x began where its storage does.",
     "ROT-19.strides",
-    module=_CALLS,
     gradients=False,
 )
-_wrong(
+_beside(
     "torch_turns_the_cotangent_itself",
     "cotangent overwritten",
     "The cotangent is rotated in place.",
     "ROT-17.arguments",
-    module=_CALLS,
 )
-_wrong(
+_beside(
     "torch_gradient_of_row_0",
     "gradient of one row",
     "The gradient of all rows is rotated by the positions of row 0.",
     *GRADIENT,
-    module=_CALLS,
 )
 _wrong(
     "jax_jvp_backwards",
