@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 from ropespec.bench import alarms, claims, seeds
 from ropespec.conformance.profile import Profile
-from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.runner import Plan, run_check, select
 from ropespec.conformance.subject.session import Session, load
+from ropespec.conformance.trial import Trial
 from ropespec.conformance.zoo import Right, Wrong, zoo
 
 _RIGHT = {one.name: one for one in zoo() if isinstance(one, Right)}
@@ -150,5 +151,6 @@ def test_a_rotation_is_right_under_its_claims_alone(
     profile = Profile.from_mapping({**plain, **told})
     for of, conforms in (({**plain, **told}, True), (plain, False)):
         with Session(load(claims.written(of, tmp_path)), profile, timeout=60) as session:
-            verdict = run(session, Plan(only=("ROT-6.value",)))
-        assert verdict.conforms == conforms
+            (check,) = select(Plan(only=("ROT-6.value",)))
+            result = run_check(check, Trial(session), Plan())
+        assert result.status.conforms == conforms
