@@ -138,7 +138,7 @@ class HostKernel:
         *pointers, numbers = [*args[:6], args[6:]]
         assert len(numbers) == 18
         assert all(isinstance(a, cupy.ndarray) for a in pointers)
-        assert all(type(n) is np.int64 for n in numbers)
+        assert all(type(n) is int for n in numbers)
         self.launched.append(self.name)
         run = library()
         run.launch(

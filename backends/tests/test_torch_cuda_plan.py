@@ -1,5 +1,6 @@
 """How the work of a launch on CUDA is cut: sizes alone, which need neither GPU nor Triton."""
 
+import pytest
 import torch
 
 from ropespec.backends.torch.cuda import launch, plan
@@ -67,35 +68,83 @@ def test_a_tail_in_place_is_not_copied():
     assert planned(x, 48, in_place=True).constants["TAIL"] == 0
 
 
+class Kernel:
+    """A kernel of Triton's, and what it compiled: tells what each was asked."""
+
+    def __init__(self, seen, name="search", compiled=None):
+        self.seen, self.name, self.compiled = seen, name, compiled
+
+    def __getitem__(self, grid):
+        def call(*arguments, **constants):
+            self.seen.append((self.name, grid, arguments, constants))
+            return self.compiled
+
+        return call
+
+
+def rotate(kernel, x, out, m=None, *, inverse=False):
+    """Launch a kernel that makes cos and sin."""
+    m, turns = torch.arange(8) if m is None else m, torch.ones(32, dtype=torch.int64)
+    flags = {"interleaved": True, "inverse": inverse}
+    launch._launch(kernel, x, out, (m,), (turns,), 32, **flags)
+
+
 def test_a_call_like_the_last_makes_no_plan():
     """A plan is kept, so that a call like the last costs a look-up."""
-    calls = []
-
-    class Kernel:
-        def __getitem__(self, grid):
-            return lambda *arguments, **constants: calls.append((grid, arguments[4:], constants))
-
-    x, m, turns = torch.ones(2, 8, 4, 64), torch.arange(8), torch.ones(32, dtype=torch.int64)
+    seen, x = [], torch.ones(2, 8, 4, 64)
     plan.plan.cache_clear()
     for _ in range(2):
-        launch._launch(Kernel(), x, x, (m,), (turns,), 32, interleaved=True, inverse=False)
+        rotate(Kernel(seen), x, x)
+    (*_, first, constants), (*_, second, again) = seen
 
     assert plan.plan.cache_info().misses == 1
-    assert calls[0] == calls[1]
+    assert (first[4:], constants) == (second[4:], again)
+
+
+@pytest.mark.parametrize("new", [True, False], ids=["3.4 and later", "before"])
+def test_a_call_like_the_last_starts_what_was_compiled(monkeypatch, new):
+    """What Triton compiled is started with addresses and all numbers and constants in their order.
+
+    An older Triton, whose launchers take no constants, is asked each time.
+    """
+    monkeypatch.setattr(launch, "_starts_again", lambda: new)
+    plan.plan.cache_clear()
+    seen = []
+    kernel = Kernel(seen, compiled=Kernel(seen, "start"))
+    x, out = torch.ones(2, 8, 4, 64), torch.empty(2, 8, 4, 64)
+    for _ in range(2):
+        rotate(kernel, x, out)
+    (_, grid, searched, constants), (name, again, started, _) = seen
+
+    assert name == ("start" if new else "search")
+    assert again == grid
+    if new:
+        names = list(constants)[: -len(launch.OPTIONS)]
+        assert started[:2] == (x.data_ptr(), out.data_ptr())
+        assert started[4:] == (*searched[4:], *(constants[name] for name in names))
+
+
+def test_what_makes_a_kernel_of_its_own_is_asked_for_anew(monkeypatch):
+    """Another dtype, direction or alignment is not started with the kernel of the last call."""
+    monkeypatch.setattr(launch, "_starts_again", lambda: True)
+    plan.plan.cache_clear()
+    seen = []
+    kernel = Kernel(seen, compiled=Kernel(seen, "start"))
+    x, memory = torch.ones(2, 8, 4, 64), torch.ones(2 * 8 * 4 * 64 + 4)
+    shifted = memory[1:-3].view(x.shape)
+    for one in (x, shifted, x.view(torch.int32)):
+        rotate(kernel, one, one)
+    rotate(kernel, x, x, inverse=True)
+    rotate(kernel, x, x, m=torch.arange(8, dtype=torch.int32))
+
+    assert [name for name, *_ in seen] == ["search"] * 5
 
 
 def test_unmerged_batches_are_launched_one_by_one():
     """Where x has batch axes that are no single one, each index of the first is a launch."""
-    seen = []
+    seen, x = [], torch.ones(3, 2, 8, 4, 64).transpose(0, 1)
+    out = torch.empty_like(x)
+    rotate(Kernel(seen), x, out)
+    memory = [tuple(one.data_ptr() for one in arguments[:2]) for *_, arguments, _ in seen]
 
-    class Kernel:
-        def __getitem__(self, _grid):
-            return lambda x, out, *_rest, **_constants: seen.append((x.data_ptr(), out.data_ptr()))
-
-    x = torch.ones(3, 2, 8, 4, 64).transpose(0, 1)
-    out, turns = torch.empty_like(x), torch.ones(32, dtype=torch.int64)
-    launch._launch(
-        Kernel(), x, out, (torch.arange(8),), (turns,), 32, interleaved=True, inverse=False
-    )
-
-    assert seen == [(x[i].data_ptr(), out[i].data_ptr()) for i in range(2)]
+    assert memory == [(x[i].data_ptr(), out[i].data_ptr()) for i in range(2)]

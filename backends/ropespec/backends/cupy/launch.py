@@ -4,7 +4,6 @@ import functools
 from typing import NamedTuple
 
 import cupy
-import numpy as np
 
 from ropespec.backends.cupy.arrays import Array
 from ropespec.backends.cupy.kernels import kernel
@@ -94,11 +93,11 @@ def _launch(x: Array, out: Array, angles: tuple[Array, ...], turn: Turn) -> None
     kind = 0 if given else m.itemsize if m.dtype.kind == "u" else -m.itemsize
     cos, sin = angles if given else (m, m)  # a pointer that is not looked at
     pointers = (x, out, m, m if given else turn.turns, cos, sin)
-    numbers = (kind, turn.inverse, rows, heads, turn.pairs, tail, groups)
+    numbers = (kind, int(turn.inverse), rows, heads, turn.pairs, tail, groups)
     strides = (*x.strides, *out.strides, *m.strides[:2])
     blocks = min(-(-count // BLOCK), _multiprocessors(x.device.id) * WAVES * RESIDENT // BLOCK)
     run = kernel(x.dtype.name, interleaved=turn.interleaved, vector=vector)
-    run((blocks,), (BLOCK,), (*pointers, *map(np.int64, (*numbers, *strides, batches))))
+    run((blocks,), (BLOCK,), (*pointers, *numbers, *strides, batches))
 
 
 def _in_words(x: Array, out: Array, turn: Turn, tail: int) -> bool:

@@ -5,18 +5,21 @@ Loading this module does not load Triton; the first launch does.
 
 import functools
 import importlib.util
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 
-from ropespec.backends.torch.cuda.plan import WARPS, Shapes, plan
+from ropespec.backends.torch.cuda.plan import WARPS, Plan, Shapes, plan
 
 __all__ = ["OPTIONS", "has_triton", "launch_positions", "launch_tables"]
 
 OPTIONS = {"num_warps": WARPS, "num_stages": 1, "enable_fp_fusion": True}
 """How both kernels are compiled. Fused multiply-add, said aloud because its default differs
 between versions, halves the arithmetic and stays within the budget (JDG-2)."""
+
+ALIGNMENT = 16
+"""Bytes: addresses that are multiples of it make a kernel of their own."""
 
 Tensors = tuple[torch.Tensor, ...]
 
@@ -118,8 +121,43 @@ def _launch(
             flags = {"interleaved": interleaved, "inverse": inverse}
             _launch(kernel, x[i], out[i], here, others, pairs, **flags)
         return
-    with torch.cuda.device(x.device) if x.is_cuda else nullcontext():  # where Triton launches
-        kernel[found.grid](
-            x, out, *angles, *others, *found.numbers,
-            INVERSE=inverse, **found.constants, **OPTIONS,
-        )  # fmt: skip  # addresses and numbers, then constants
+    _start(kernel, (x, out, *angles, *others), found, inverse=inverse)
+
+
+def _start(kernel: Any, memory: Tensors, found: Plan, *, inverse: bool) -> None:  # noqa: ANN401  # as above
+    """Start what Triton compiled for a call like this one, or have it compiled.
+
+    Triton takes longer to find out that it knows a call than everything else takes together.
+    """
+    x, angle = memory[0], memory[2]
+    addresses = [tensor.data_ptr() for tensor in memory]
+    offsets = [address % ALIGNMENT for address in addresses]
+    kind = (x.device, x.dtype, angle.dtype, inverse, *offsets)
+    known = found.compiled.get(kind)
+    with _current(x.device) if x.is_cuda else nullcontext():
+        if known is not None:
+            start, rest = known
+            start(*addresses, *rest)
+            return
+        flags = {"INVERSE": inverse} | found.constants
+        compiled = kernel[found.grid](*memory, *found.numbers, **flags, **OPTIONS)
+    if compiled is not None and _starts_again():  # an interpreter returns nothing
+        found.compiled[kind] = compiled[found.grid], (*found.numbers, *flags.values())
+
+
+def _current(device: torch.device) -> AbstractContextManager[Any]:
+    """Make a device the current one, where Triton launches, if it is not."""
+    here = device.index == torch.cuda.current_device()
+    return nullcontext() if here else torch.cuda.device(device)
+
+
+@functools.cache
+def _starts_again() -> bool:
+    """Tell whether what Triton compiled is started with constants too, as it is since 3.4.
+
+    For ROCm it is one kernel or another by the size of the memory behind a view as well.
+    """
+    import triton  # noqa: PLC0415  # loaded by a launch
+
+    version = tuple(map(int, triton.__version__.split(".")[:2]))
+    return torch.version.hip is None and version >= (3, 4)

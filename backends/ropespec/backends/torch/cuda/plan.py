@@ -1,7 +1,7 @@
 """How the work of a launch is cut, and which strides the kernel sees: of sizes alone."""
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -129,12 +129,16 @@ class Plan(NamedTuple):
     numbers : tuple of int
         The kernel's numbers in their order.
     constants : dict of str to int
-        Its constants by name.
+        Its constants by name, in their order.
+    compiled : dict
+        What starts what was compiled for it, and what that is given behind the addresses, by all
+        that a kernel depends on beside sizes.
     """
 
     grid: Sizes
     numbers: Sizes
     constants: dict[str, int]
+    compiled: dict[Hashable, tuple[Callable[..., None], Sizes]]
 
 
 @functools.lru_cache(KEPT)
@@ -167,7 +171,7 @@ def plan(shapes: Shapes) -> Plan | None:
     numbers = (batch * length, length, heads, tiles, splits, *angle)
     for *outer, component in (source, target):
         numbers += (*(stride // unit for stride in outer), component)
-    return Plan((blocks * splits, 1, 1), numbers, constants)
+    return Plan((blocks * splits, 1, 1), numbers, constants, {})
 
 
 def _angle_strides(shapes: Shapes) -> Sizes:
