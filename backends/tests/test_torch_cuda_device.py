@@ -116,6 +116,7 @@ def test_strides_on_the_device(interleaved, order):
     check(found, "positions", views[order], *given, **flags)
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is:DeprecationWarning")  # torch's own
 @LAYOUTS
 @SOURCES
 def test_compiled_on_the_device(source, interleaved):

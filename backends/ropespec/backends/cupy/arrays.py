@@ -1,5 +1,6 @@
 """What the chapters share: reading arrays and positions."""
 
+import functools
 from typing import Any, TypeAlias
 
 import cupy
@@ -19,6 +20,7 @@ __all__ = [
     "check_array",
     "check_floats",
     "device_of",
+    "name_of_dtype",
     "on_device",
     "positions_of",
     "read_device",
@@ -45,6 +47,12 @@ def positions_of(value: object, name: str = "positions") -> Array:
         check_positions(value, name)
         return value
     return read_positions(value, name)
+
+
+@functools.cache
+def name_of_dtype(dtype: Any) -> str:  # noqa: ANN401  # NumPy's
+    """Return the name of a dtype, which NumPy makes anew for everyone who asks."""
+    return str(dtype.name)
 
 
 def on_device(array: Array) -> Array:

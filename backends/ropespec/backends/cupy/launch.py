@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import cupy
 
-from ropespec.backends.cupy.arrays import Array
+from ropespec.backends.cupy.arrays import Array, name_of_dtype
 from ropespec.backends.cupy.kernels import kernel
 
 __all__ = ["Turn", "launch"]
@@ -96,7 +96,7 @@ def _launch(x: Array, out: Array, angles: tuple[Array, ...], turn: Turn) -> None
     numbers = (kind, int(turn.inverse), rows, heads, turn.pairs, tail, groups)
     strides = (*x.strides, *out.strides, *m.strides[:2])
     blocks = min(-(-count // BLOCK), _multiprocessors(x.device.id) * WAVES * RESIDENT // BLOCK)
-    run = kernel(x.dtype.name, interleaved=turn.interleaved, vector=vector)
+    run = kernel(name_of_dtype(x.dtype), interleaved=turn.interleaved, vector=vector)
     run((blocks,), (BLOCK,), (*pointers, *numbers, *strides, batches))
 
 

@@ -9,13 +9,22 @@ from typing import NamedTuple
 
 import cupy
 
-from ropespec.backends.cupy.arrays import Array, check_floats, device_of, on_device, positions_of
+from ropespec.backends.cupy.arrays import (
+    Array,
+    check_floats,
+    device_of,
+    name_of_dtype,
+    on_device,
+    positions_of,
+)
 from ropespec.backends.cupy.launch import Turn, launch
 from ropespec.backends.cupy.overlap import check_target
 from ropespec.backends.derived.out import writes_into_out
+from ropespec.backends.glance import is_plain_turn
 from ropespec.backends.namespace import arithmetic
 from ropespec.backends.phase import turns
 from ropespec.spec.arguments import (
+    FLOAT_DTYPES,
     check_base,
     check_flag,
     check_positions_fit,
@@ -93,12 +102,26 @@ class _Call(NamedTuple):
 def _read(
     x: Array, positions: Array, *, interleaved: bool, base: float, rotary_dim: int | None
 ) -> _Call:
+    if rotary_dim is None and type(interleaved) is bool and _clearly_turns(x, positions, base):
+        return _Call(positions, interleaved, base, x.shape[-1])
     shape = check_floats("x", x, ndim=3).shape
     m = positions_of(positions)
     interleaved, base = check_flag("interleaved", interleaved), check_base(base)
     dim = check_rotary_dim(rotary_dim, shape[-1])
     check_positions_fit(facts(m), shape[:-2])
     return _Call(m, interleaved, base, dim)
+
+
+def _clearly_turns(x: Array, positions: Array, base: float) -> bool:
+    """Whether the commonest call is plainly right; when in doubt, the checks take their time."""
+    return (
+        type(x) is cupy.ndarray
+        and type(positions) is cupy.ndarray
+        and type(base) is float
+        and name_of_dtype(x.dtype) in FLOAT_DTYPES
+        and name_of_dtype(positions.dtype) == "int64"
+        and is_plain_turn(x.shape, positions.shape, base)
+    )
 
 
 def _target(x: Array, out: Array | None, *others: Array) -> Array:
