@@ -398,6 +398,21 @@ def test_values_of_another_width_are_asked_for(named):
     assert named(attention=attention_with(scaled_by_the_values)) == [told]
 
 
+def attention_that_scales_tables(q, k, v, *, rotary_dim=None, **given):
+    """Leave what passes by unscaled, as a scale within the tables of the queries does."""
+    dim = q.shape[-1]
+    tail = np.arange(dim) >= (dim if rotary_dim is None else rotary_dim)
+    q = q * np.where(tail, np.float32(np.sqrt(dim)), np.float32(1))
+    return reference.attention(q, k, v, rotary_dim=rotary_dim, **given)
+
+
+def test_a_scale_that_leaves_the_tail_is_told(named):
+    """A scale within the tables of the queries is none of what does not rotate."""
+    told = ("", "scale without the tail", "queries")
+
+    assert named(attention=attention_that_scales_tables) == [told]
+
+
 def by_the_other_side(given, side, other):
     """Rotate one side by the positions of the other where both have as many tokens."""
     alike = np.shape(given[f"{side}_positions"]) == np.shape(given[f"{other}_positions"])

@@ -68,6 +68,14 @@ OTHER_MASKS: dict[str, Callable[[Array, int, int], Array]] = {
 }
 """Which head's mask a head is given, where it is not its own."""
 
+_TAIL_AS_IT_IS = Choice(
+    "scale without the tail",
+    "product",
+    "what passes by is not divided by sqrt(head_dim), as what rotates is",
+    {},
+    1.5,
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Attended:
@@ -104,6 +112,10 @@ class Attended:
         key = replace(self.k, x=self.of_heads(self.k.x, self.keyed))
         most = 1 if self.plain else None
         queries, keys = (dict(islice(made(side), most)) for side in (self.q, key))
+        r = self.q.convention.rotary_dim
+        if r is not None:
+            whole = np.where(np.arange(DIM) < r, 1.0, np.sqrt(DIM))
+            queries[_TAIL_AS_IT_IS] = run(RIGHT, self.q).y * whole
         if not self.plain and self.q.positions.shape == self.k.positions.shape:
             queries[_OF_OTHERS] = run(RIGHT, replace(self.q, positions=self.k.positions)).y
             keys[_OF_OTHERS] = run(RIGHT, replace(key, positions=self.q.positions)).y

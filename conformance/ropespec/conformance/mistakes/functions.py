@@ -44,6 +44,9 @@ T9 heads merged without transposing
     Heads and tokens are mixed up in the output; transpose before the reshape.
 scaled by the width of the values
     Scores are divided by the root of the width of v; divide by sqrt(head_dim) of q and k.
+scale without the tail
+    The scale is part of the rotation, and the tail of a head passes by it; divide whole scores by
+    sqrt(head_dim).
 heads mapped to other groups
     A query head attends with the keys of another group; head h belongs to group h // (H/G).
 score scaled
