@@ -377,3 +377,21 @@ def test_status_without_triton(monkeypatch):
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
+
+
+@NEEDS_TRITON
+@pytest.mark.parametrize("tables", [False, True], ids=["positions", "tables"])
+def test_numbers_and_constants_are_in_the_order_of_a_kernel(tables):
+    """What was compiled is started without names, by which alone Triton would tell them apart."""
+    from ropespec.backends.torch.cuda import kernels  # noqa: PLC0415  # needs Triton
+
+    kernel = kernels.rotate_tables_kernel if tables else kernels.rotate_positions_kernel
+    x, rows = (2, 8, 4, 64), (8, 32) if tables else (8,)
+    strides, steps = (2048, 256, 64, 1), (32, 1) if tables else (1,)
+    found = plan.plan(
+        plan.Shapes(x, strides, strides, 4, rows, steps, tables, 32, True, in_place=False)
+    )
+    constants = ["INVERSE", *found.constants]
+
+    assert kernel.arg_names[-len(constants) :] == constants
+    assert len(kernel.arg_names) == 4 + len(found.numbers) + len(constants)
