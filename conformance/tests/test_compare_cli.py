@@ -89,10 +89,15 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.pairwise(BUILTIN)))
 def test_the_backends_are_interchangeable(a, b):
-    """Two frameworks on the same inputs, in both layouts; each is one of a pair."""
+    """Two frameworks on the same inputs, in both layouts; each is one of a pair.
+
+    JAX, which compiles every shape, is asked for one dtype alone.
+    """
     if reason := availability(a) or availability(b):
         pytest.skip(reason)
-    done = invoke(a, b, "--dtype", "float32", "--dtype", "bfloat16", "--head-dim", "8")
+    dtypes = ("bfloat16",) if b == "jax" else ("float32", "bfloat16")
+    options = [word for dtype in dtypes for word in ("--dtype", dtype)]
+    done = invoke(a, b, *options, "--head-dim", "8")
 
     assert status(done) == 0, done.output
     assert done.stdout.startswith("interchangeable\n")

@@ -401,8 +401,7 @@ def test_values_of_another_width_are_asked_for(named):
 def attention_that_scales_tables(q, k, v, *, rotary_dim=None, **given):
     """Leave what passes by unscaled, as a scale within the tables of the queries does."""
     dim = q.shape[-1]
-    tail = np.arange(dim) >= (dim if rotary_dim is None else rotary_dim)
-    q = q * np.where(tail, np.float32(np.sqrt(dim)), np.float32(1))
+    q = q * np.where(np.arange(dim) < (rotary_dim or dim), 1, dim**0.5).astype(q.dtype)
     return reference.attention(q, k, v, rotary_dim=rotary_dim, **given)
 
 

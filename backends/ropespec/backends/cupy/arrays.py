@@ -4,6 +4,7 @@ import functools
 from typing import Any, TypeAlias
 
 import cupy
+import numpy as np
 
 from ropespec.backends.positions import read_positions
 from ropespec.spec.arguments import (
@@ -50,9 +51,9 @@ def positions_of(value: object, name: str = "positions") -> Array:
 
 
 @functools.cache
-def name_of_dtype(dtype: Any) -> str:  # noqa: ANN401  # NumPy's
+def name_of_dtype(dtype: np.dtype[Any]) -> str:
     """Return the name of a dtype, which NumPy makes anew for everyone who asks."""
-    return str(dtype.name)
+    return dtype.name
 
 
 def on_device(array: Array) -> Array:

@@ -6,7 +6,7 @@ Loading this module does not load Triton; the first launch does.
 import functools
 import importlib.util
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -22,6 +22,8 @@ ALIGNMENT = 16
 """Bytes: addresses that are multiples of it make a kernel of their own."""
 
 Tensors = tuple[torch.Tensor, ...]
+
+Kernel: TypeAlias = Any  # Triton publishes no types
 
 
 @functools.cache
@@ -89,7 +91,7 @@ def launch_tables(
 
 
 def _launch(
-    kernel: Any,  # noqa: ANN401  # Triton is not typed
+    kernel: Kernel,
     x: torch.Tensor,
     out: torch.Tensor,
     angles: Tensors,
@@ -124,7 +126,7 @@ def _launch(
     _start(kernel, (x, out, *angles, *others), found, inverse=inverse)
 
 
-def _start(kernel: Any, memory: Tensors, found: Plan, *, inverse: bool) -> None:  # noqa: ANN401  # as above
+def _start(kernel: Kernel, memory: Tensors, found: Plan, *, inverse: bool) -> None:
     """Start what Triton compiled for a call like this one, or have it compiled.
 
     Triton takes longer to find out that it knows a call than everything else takes together.
