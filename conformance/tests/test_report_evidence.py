@@ -5,8 +5,10 @@ import pytest
 
 from ropespec.conformance.evidence.counterexample import LOST, OTHERWISE, PASSES
 from ropespec.conformance.opening import open_subject
+from ropespec.conformance.registry import all_checks
 from ropespec.conformance.report.proof import Proof
-from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.runner import Plan, run_check
+from ropespec.conformance.trial import Trial
 
 SUBJECTS = """
 import os
@@ -134,11 +136,12 @@ def found(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(SUBJECTS, encoding="utf-8")
     (tmp_path / "turns.py").write_text(TORCH, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    checks = {check.id: check for check in all_checks()}
 
     def find(target, check, **claims):
         with open_subject(target, {"layouts": [False], **claims}, 30.0) as session:
-            verdict = run(session, Plan(only=(check,)))
-        return Proof(tmp_path, whole=120.0).of_result(verdict.failures[0])
+            result = run_check(checks[check], Trial(session), Plan())
+        return Proof(tmp_path, whole=120.0).of_result(result)
 
     return find
 
