@@ -34,8 +34,8 @@ LOST = {
 # of the backends, compiled too, which takes a third of the time of one in torch.
 WHOLE = ("usual_half", "vectors_of_16", "mixed_rates")
 TELLING = (
-    *("ROT-6", "ROT-7", "ROT-14", "ROT-16", "ROT-17", "ROT-20", "ROT-22", "ROT-23"),
-    *("FREQ-2", "JDG-3", "ROT-24.jvp", "ROT-24.vmap"),
+    *("ROT-6", "ROT-7", "ROT-14", "ROT-16", "ROT-17", "ROT-22", "ROT-23"),
+    *("FREQ-2", "JDG-3", "ROT-20.gradient", "ROT-24.jvp", "ROT-24.vmap"),
 )
 FOLDER = Path(package.__file__).parent
 
