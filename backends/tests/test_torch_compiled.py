@@ -5,7 +5,7 @@ import torch
 from torch.func import grad, jvp, vmap
 
 import ropespec.backends.torch as backend
-from ropespec.backends.torch import dispatch
+from ropespec.backends.torch import dispatch, kernel
 
 M = torch.arange(6) * 1001
 
@@ -46,7 +46,7 @@ def compiled(function, **options):
 @pytest.mark.parametrize("into", ["new", "out", "self"])
 def test_a_kernel_stays_whole(monkeypatch, interleaved, able, into):
     """Where there is a kernel a graph calls it, with the bits of eager code; else it has none."""
-    monkeypatch.setattr(dispatch, "has_kernel", lambda: able)
+    monkeypatch.setattr(kernel, "has_kernel", lambda: able)
 
     def apply(x, out):
         return backend.apply_rotary(x, M, interleaved=interleaved, out=out)

@@ -11,7 +11,7 @@ from torch.fx.experimental import proxy_tensor
 
 import ropespec.backends.torch as backend
 from ropespec.backends.phase import turns
-from ropespec.backends.torch import dispatch, plain, rotation
+from ropespec.backends.torch import at_once, dispatch, kernel, plain, rotation
 from ropespec.backends.torch import turns as kept
 from ropespec.spec.errors import ArgumentError
 
@@ -225,13 +225,18 @@ class Turned(torch.autograd.Function):
         return ctx.turn(gradient), None
 
 
-@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.torch.jit.* is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
 @SOURCES
 def test_whoever_looks_on_is_passed_over_by_no_launch(monkeypatch, source):
     """Transforms, dispatch modes, tracers and compilers see an operator, or operations."""
     launched = []
-    for name in ("rotate_straight", "rotate_tables"):
-        monkeypatch.setattr(dispatch, name, lambda *_a, **_k: launched.append(1))
+    for where, name in (
+        (kernel, "rotate_straight"),
+        (kernel, "rotate_tables"),
+        (at_once, "rotate"),
+    ):
+        monkeypatch.setattr(where, name, lambda *_a, **_k: launched.append(1))
     turn, x = rotation_of(source), torch.randn(3, 2, 4)
     torch.func.jvp(turn, (x,), (x,))
     torch.vmap(turn)(torch.stack((x, x)))
@@ -240,6 +245,7 @@ def test_whoever_looks_on_is_passed_over_by_no_launch(monkeypatch, source):
     with torch.utils.flop_counter.FlopCounterMode(display=False):
         turn(x)
     proxy_tensor.make_fx(turn)(x)
+    torch.jit.trace(lambda y: turn(y) * 1, x, check_trace=False)
     torch.compiler.reset()
     torch.compile(turn, backend="aot_eager", fullgraph=True)(x)
     y = x.clone().requires_grad_() * 2

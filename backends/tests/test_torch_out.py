@@ -2,7 +2,7 @@ import pytest
 import torch
 
 import ropespec.backends.torch as backend
-from ropespec.backends.torch import dispatch
+from ropespec.backends.torch import kernel
 from ropespec.spec.errors import ArgumentTypeError, ArgumentValueError
 
 LAYOUTS = pytest.mark.parametrize("interleaved", [True, False], ids=["interleaved", "half"])
@@ -14,7 +14,7 @@ M = torch.tensor([5, -3, 0, 9, 2**10])
 def form(request, monkeypatch):
     """Run every test by the kernel, and in the operations that stand for it."""
     if request.param == "operations":
-        monkeypatch.setattr(dispatch, "has_kernel", lambda: False)
+        monkeypatch.setattr(kernel, "has_kernel", lambda: False)
 
 
 def draw(shape=SHAPE, dtype=torch.float32, seed=0):

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 import ropespec.backends.torch as backend
-from ropespec.backends.torch import dispatch
+from ropespec.backends.torch import dispatch, kernel
 from ropespec.spec.errors import ArgumentError
 
 LAYOUTS = pytest.mark.parametrize("interleaved", [True, False], ids=["interleaved", "half"])
@@ -25,7 +25,7 @@ def kind(request, monkeypatch):
     """Run every test by the kernel, and in the operations that stand for it."""
     monkeypatch.setattr(dispatch, "_FEW", 0)
     if request.param == "operations":
-        monkeypatch.setattr(dispatch, "has_kernel", lambda: False)
+        monkeypatch.setattr(kernel, "has_kernel", lambda: False)
 
 
 def compiled(function, **options):

@@ -10,12 +10,11 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from ropespec.backends.torch import plain
+from ropespec.backends.torch import kernel, plain
 from ropespec.backends.torch.arrays import arithmetic
 from ropespec.backends.torch.cuda.launch import has_triton, launch_positions, launch_tables
 from ropespec.backends.torch.frequencies import unit_circle
-from ropespec.backends.torch.kernel import has_kernel, rotate_straight, rotate_tables
-from ropespec.backends.torch.outputs import is_recorded
+from ropespec.backends.torch.outputs import changed, is_recorded
 from ropespec.backends.torch.turns import KINDS, is_plain, turns_on
 
 __all__ = ["Angles", "turn"]
@@ -78,7 +77,7 @@ def _is_eager(x: torch.Tensor, *others: Any) -> bool:  # noqa: ANN401  # tensors
         and is_plain(x, *others)
         and forward_ad._current_level < 0  # noqa: SLF001  # torch tells it nowhere else
         and not (_older(x) or any(map(_older, others)))
-        and (has_kernel() if x.is_cpu else has_triton() and not _negated(x, *others))
+        and (kernel.has_kernel() if x.is_cpu else has_triton() and not _negated(x, *others))
     )
 
 
@@ -98,13 +97,13 @@ def _launched(
     target = torch.empty_like(x) if out is None else out
     flags = {"interleaved": interleaved, "inverse": inverse}
     if not isinstance(other, tuple):
-        (rotate_tables if x.is_cpu else launch_tables)(x, given, other, target, **flags)
+        (kernel.rotate_tables if x.is_cpu else launch_tables)(x, given, other, target, **flags)
     elif x.is_cpu:
-        rotate_straight(x, given, *other, target, **flags)
+        kernel.rotate_straight(x, given, *other, target, **flags)
     else:
         launch_positions(x, given, turns_on(x.device, *other), target, **flags)
-    if out is not None and not out.is_inference():  # autograd may have saved it
-        torch.autograd.graph.increment_version(out)
+    if out is not None:
+        changed(out)
     return target
 
 
@@ -157,12 +156,12 @@ def _has_operator(x: torch.Tensor) -> bool:
     if x.is_cuda:
         return True
     if torch.compiler.is_compiling():
-        return not torch.compiler.is_exporting() and has_kernel()
+        return not torch.compiler.is_exporting() and kernel.has_kernel()
     return (
         not torch._C._len_torch_dispatch_stack()  # noqa: SLF001  # torch tells it nowhere else
         and torch._C._get_tracing_state() is None  # noqa: SLF001  # as above
         and not _older(x)
-        and has_kernel()
+        and kernel.has_kernel()
     )
 
 

@@ -12,7 +12,14 @@ from ropespec.backends.cpu.plan import Given, plan_of
 from ropespec.backends.cpu.rotate import Turns, rotate, turns_of
 from ropespec.backends.cpu.threads import Team
 
-__all__ = ["has_kernel", "rotate_positions", "rotate_straight", "rotate_tables"]
+__all__ = [
+    "NAMES",
+    "has_kernel",
+    "rotate_positions",
+    "rotate_straight",
+    "rotate_tables",
+    "team",
+]
 
 NAMES = {
     torch.float16: "float16",
@@ -20,6 +27,7 @@ NAMES = {
     torch.float32: "float32",
     torch.float64: "float64",
 }
+"""The dtypes that the kernel takes."""
 
 
 def has_kernel() -> bool:
@@ -95,7 +103,7 @@ def _rotate(
         source, target = x.resolve_neg(), out.resolve_neg()
     steps = source.stride(), target.stride()
     plan = plan_of(NAMES[x.dtype], x.shape, *steps, given, 0, pairs, interleaved, inverse)
-    rotate(plan, source.data_ptr(), target.data_ptr(), angles, other, _team)
+    rotate(plan, source.data_ptr(), target.data_ptr(), angles, other, team)
     if target is not out:
         out.copy_(target)
 
@@ -105,7 +113,8 @@ def _turns(values: bytes) -> Turns:
     return Turns(np.frombuffer(values, dtype=np.int64))
 
 
-def _team() -> Team:
+def team() -> Team:
+    """Return the threads of torch, as many as it may use."""
     return Team(torch.get_num_threads(), _parallel())
 
 

@@ -8,9 +8,9 @@ from ropespec.backends.torch.turns import is_plain
 from ropespec.spec.arguments import check_out, facts, refuse_overlap
 from ropespec.spec.errors import ArgumentValueError
 
-__all__ = ["check_output", "is_recorded"]
+__all__ = ["changed", "check_output", "is_recorded", "overlaps_itself", "reach"]
 
-_transforms = torch._C._are_functorch_transforms_active  # noqa: SLF001  # torch tells it nowhere else
+Shape = tuple[int, ...]
 
 
 def check_output(out: object, x: torch.Tensor, *others: object) -> None:
@@ -36,8 +36,6 @@ def check_output(out: object, x: torch.Tensor, *others: object) -> None:
     ArgumentValueError
         If its shape or device is another, it overlaps, or autograd would lose the rotation.
     """
-    if _clearly_fits(out, x, others):
-        return
     if out is not x:
         _check_like(out, x)
     assert isinstance(out, torch.Tensor)
@@ -47,13 +45,19 @@ def check_output(out: object, x: torch.Tensor, *others: object) -> None:
         return
     if out is not x and (out.data_ptr() != x.data_ptr() or out.stride() != x.stride()):
         others = (*others, x)
-    if _overlaps_itself(out) or _overlaps(out, others):
+    if overlaps_itself(out.shape, out.stride()) or _overlaps(out, others):
         refuse_overlap(out)
 
 
 def is_recorded(x: torch.Tensor) -> bool:
     """Whether autograd records what is done to `x`."""
     return x.requires_grad and torch.is_grad_enabled()
+
+
+def changed(out: torch.Tensor) -> None:
+    """Let autograd see that `out`, which it may have saved, was written to by a kernel."""
+    if not out.is_inference():
+        torch.autograd.graph.increment_version(out)
 
 
 def _check_like(out: object, x: torch.Tensor) -> None:
@@ -78,30 +82,6 @@ def _check_recorded(out: torch.Tensor, x: torch.Tensor) -> None:
         raise ArgumentValueError("out", must, out)
 
 
-def _clearly_fits(out: object, x: torch.Tensor, others: tuple[object, ...]) -> bool:
-    """Whether the commonest `out` is plainly right: on a CPU, in one piece, apart from all else."""
-    if (
-        type(out) is not torch.Tensor
-        or torch.compiler.is_compiling()
-        or not (out.is_cpu and out.is_contiguous() and x.is_cpu and x.is_contiguous())
-        or out.dtype is not x.dtype
-        or out.shape != x.shape
-        or x.requires_grad
-        or out.requires_grad
-        or _transforms()
-    ):
-        return False
-    start = out.data_ptr()
-    end = start + out.nbytes
-    for other in others if out is x else (*others, x):
-        if type(other) is not torch.Tensor or not other.is_contiguous():
-            return False
-        first = other.data_ptr()
-        if first < end and start < first + other.nbytes:
-            return False
-    return True
-
-
 def _overlaps(out: torch.Tensor, others: tuple[object, ...]) -> bool:
     """Whether `out` shares an element with another array; by address alone, on any device."""
     start = out.data_ptr()
@@ -117,24 +97,25 @@ def _overlaps(out: torch.Tensor, others: tuple[object, ...]) -> bool:
     return False
 
 
-def _reach(tensor: torch.Tensor) -> int:
+def reach(dtype: torch.dtype, shape: Shape, strides: Shape) -> int:
     """Return how many bytes there are from the first element to the end of the last."""
-    if tensor.is_contiguous():
-        return tensor.nbytes
-    reach = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
-    return (reach + 1) * tensor.itemsize if tensor.numel() else 0
+    if 0 in shape:
+        return 0
+    return (sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + 1) * dtype.itemsize
 
 
-def _overlaps_itself(out: torch.Tensor) -> bool:
+def _reach(tensor: torch.Tensor) -> int:
+    return reach(tensor.dtype, tensor.shape, tensor.stride())
+
+
+def overlaps_itself(shape: Shape, strides: Shape) -> bool:
     """Whether two indices may name one element: steps that are not each longer than all before."""
-    if out.is_contiguous():
-        return False
-    reach = 0
-    for stride, length in sorted(zip(out.stride(), out.shape, strict=True)):
+    last = 0
+    for stride, length in sorted(zip(strides, shape, strict=True)):
         if length > 1:
-            if stride <= reach:
+            if stride <= last:
                 return True
-            reach += (length - 1) * stride
+            last += (length - 1) * stride
     return False
 
 

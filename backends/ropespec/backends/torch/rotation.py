@@ -17,6 +17,7 @@ from ropespec.backends.torch.arrays import (
     on_device,
     positions_of,
 )
+from ropespec.backends.torch.at_once import turn_at_once
 from ropespec.backends.torch.dispatch import turn
 from ropespec.backends.torch.outputs import check_output
 from ropespec.backends.torch.sharded import is_dtensor, rotate_shards, turn_shards
@@ -46,6 +47,9 @@ def apply_rotary(
     rotary_dim: int | None = None,
     out: torch.Tensor | None = None,
 ) -> torch.Tensor:
+    turned = turn_at_once(x, positions, (base, rotary_dim), interleaved=interleaved, out=out)
+    if turned is not None:
+        return turned
     if type(x) not in KINDS and is_dtensor(x):
         options = {"interleaved": interleaved, "base": base, "rotary_dim": rotary_dim}
         return rotate_shards(apply_rotary, x, positions, out=out, **options)
@@ -69,6 +73,9 @@ def apply_rotary_cos_sin(
     interleaved: bool,
     out: torch.Tensor | None = None,
 ) -> torch.Tensor:
+    turned = turn_at_once(x, cos, sin, interleaved=interleaved, out=out)
+    if turned is not None:
+        return turned
     given = cos, sin
     if not (type(interleaved) is bool and _clearly_fit(x, cos, sin)):
         if is_dtensor(x):

@@ -16,8 +16,9 @@ import torch
 
 from ropespec.backends.torch import kernel, plain
 from ropespec.backends.torch.cuda.launch import has_triton, launch_positions, launch_tables
+from ropespec.backends.torch.outputs import changed
 
-__all__ = ["FUSED", "HOST", "LIBRARY", "OPERATORS", "changed", "define"]
+__all__ = ["FUSED", "HOST", "LIBRARY", "OPERATORS", "define"]
 
 LIBRARY: Any = torch.library.Library("ropespec", "FRAGMENT")  # type: ignore[no-untyped-call]  # torch's own
 """Holds the definitions for as long as this module lives."""
@@ -50,12 +51,6 @@ def define() -> None:
         if has_triton():
             _implement(name, FUSED[name], "CUDA")
         _implement(name, _on_cpu(name), "CPU")
-
-
-def changed(out: torch.Tensor) -> None:
-    """Let autograd see that `out`, which it may have saved, was written to by a kernel."""
-    if not out.is_inference():
-        torch.autograd.graph.increment_version(out)
 
 
 def _define(schema: str) -> None:
