@@ -2,6 +2,7 @@
 
 import functools
 
+import numpy as np
 import pytest
 
 from ropespec.spec.errors import ArgumentError
@@ -9,10 +10,17 @@ from ropespec.spec.errors import ArgumentError
 jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402  # where there is JAX
+from jax import lax  # noqa: E402  # where there is JAX
 
 from ropespec import reference  # noqa: E402
 from ropespec.backends import jax as backend  # noqa: E402
 from ropespec.backends.jax import calls  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _no_bases(monkeypatch):
+    """No test has used up the programs of another."""
+    monkeypatch.setattr(calls, "_bases", set())
 
 
 def token(dim=8):
@@ -90,3 +98,23 @@ def test_on_a_card_one_program_turns_any_number_of_tokens(monkeypatch, interleav
     assert (turned == jax.jit(apply)(x, positions)).all()
     assert abs(turned - apart).max() < 1e-6
     assert words[0] == words[1]
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_a_token_has_the_bits_of_one_among_others(dtype, interleaved):
+    """ROT-7, ROT-14: all bit patterns turn, and pass by, as they do in the loop over many."""
+    values = np.arange(2**16, dtype=np.uint16).reshape(1, 1, -1, 32)
+    many = np.concatenate((np.zeros_like(values), values), axis=1)
+    one, two = (lax.bitcast_convert_type(jnp.asarray(a), dtype) for a in (values, many))
+    options = {"interleaved": interleaved, "rotary_dim": 16}
+    turned = backend.apply_rotary(one, jnp.array([7]), **options)
+    expected = backend.apply_rotary(two, jnp.array([0, 7]), **options)[:, 1:]
+
+    assert turned.dtype == dtype
+    got, right = (np.asarray(lax.bitcast_convert_type(a, jnp.uint16)) for a in (turned, expected))
+    assert np.array_equal(got[..., 16:], values[..., 16:])
+    # NaN has no one pattern, and XLA clears products below 2^-126, fused with a sum or not.
+    unlike = np.asarray(jnp.isnan(expected)) | np.asarray(jnp.abs(one) < 2.0**-110)
+    assert np.array_equal(jnp.isnan(turned), jnp.isnan(expected))
+    assert np.array_equal(got[~unlike], right[~unlike])

@@ -1,8 +1,9 @@
 """The loop over x: forms of the rotation that XLA compiles into vector code.
 
 The obvious forms read or write every other element, or choose the half of the result at every
-step. These read and write x in order and choose between operands instead, and round to bfloat16
-in integers, because XLA for CPUs widens and narrows a bfloat16 at every step between.
+step. These read and write x in order and choose between operands instead, and of more than one
+token round to bfloat16 in integers, because XLA for CPUs widens and narrows a bfloat16 at every
+step between.
 """
 
 from typing import Any
@@ -38,13 +39,24 @@ def turned_pairs(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Arra
     """
     bits, dim = _bits(x), 2 * cos.shape[-1]
     head = _part(bits, 0, dim)
-    if interleaved:
+    if x.shape[-3] == 1 and arithmetic(x.dtype) != x.dtype:
+        turned = _one_token(_part(x, 0, dim), cos, sin, interleaved=interleaved)
+    elif interleaved:
         turned = _neighbours(head, cos, sin, x.dtype)
     else:
         turned = _halves(head, cos, sin, x.dtype, whole=dim == x.shape[-1])
     if dim < x.shape[-1]:
         turned = _choose(_index(x) < dim, _put(turned, 0, x.shape[-1]), bits)
     return turned if turned.dtype == x.dtype else lax.bitcast_convert_type(turned, x.dtype)
+
+
+def _one_token(head: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+    """Widen first and narrow last, in the conversions of XLA; as `_bits`.
+
+    For operations on integers as below it starts threads, which takes longer than a token.
+    """
+    wide = head.astype(arithmetic(head.dtype))
+    return _bits(turned_pairs(wide, cos, sin, interleaved=interleaved).astype(head.dtype))
 
 
 def _neighbours(head: Array, cos: Array, sin: Array, dtype: Dtype) -> Array:
