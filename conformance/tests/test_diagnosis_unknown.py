@@ -1,13 +1,14 @@
 """What has no name: how much of it is wrong, and by how much, part by part."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from ropespec import reference
 from ropespec.conformance.case import Case
-from ropespec.conformance.diagnosis import diagnose
+from ropespec.conformance.diagnosis import diagnose, told
 from ropespec.conformance.diagnosis.ask import Answer
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.confirm import Explanation
@@ -45,6 +46,18 @@ def far_and_slow(x, positions):
     for half in (slice(5, n), slice(n + 5, 2 * n)):
         y[..., half] = np.where(positions[..., None, None] >= 100, factor, 1) * y[..., half]
     return y.astype(x.dtype)
+
+
+def test_what_another_kind_of_call_shows_hides_no_unknown(monkeypatch, checks):
+    """Plain calls are wrong in a way that nothing explains: that is said first."""
+    nothing = told.unknown("Nothing that was tried explains it.", "every call", "")
+    seen = told.fact("strided x refused", "It raises.", "what ROT-17.strided asks", "in 1 call")
+    room = import_module("ropespec.conformance.diagnosis.diagnose")
+    monkeypatch.setattr(room, "_rotation", lambda *_: [nothing])
+    monkeypatch.setattr(room, "repeated", lambda *_: [seen])
+    in_process = type(checks.trial({}).session)
+    found = diagnose(in_process({"apply_rotary": far_and_slow}, HALF))
+    assert [one.name for one in found] == ["unknown", seen.name]
 
 
 def test_decades_and_pairs_are_counted(unknown):

@@ -36,6 +36,8 @@ RIGHT = [
     (f"{STYLED}:flash", {}, "flash-attn", {"shared_positions": True, "layouts": [True, False]}),
     (f"{STYLED}:gptj", PAIRS, "flash-attn", {}),
     (f"{STYLED}:InPlace", {}, "vllm", {"gradients": False, "max_position": 32767}),
+    (f"{STYLED}:query_and_key", HALF, "qk", {"axes": "bshd", "negative_positions": True}),
+    (f"{STYLED}:QueryAndKey", {}, "qk", {"layouts": [True, False]}),
     (f"{STYLED}:InputPos", {}, "torchtune", {"layouts": [True], "negative_positions": False}),
     (f"{STYLED}:instance", {"style": "torchtune", "head_dims": [8], **NEAR}, "torchtune", PAIRS),
     (f"{STYLED}:Grows", {}, "torchtune", {}),
@@ -73,6 +75,7 @@ def test_what_is_right_conforms_without_a_line_of_glue(target, claims, style, fo
 WRONG = [
     ("key_forgotten", {}, "ROT-7.value"),
     ("key_by_query", {}, "ROT-7.value"),
+    ("key_off_by_one", HALF, "ROT-7.value"),
     ("written", {}, "ROT-17.unwritten"),
     ("shared", {}, "ROT-17.unwritten"),
     ("conjugate", {}, "ROT-6.value"),

@@ -34,6 +34,17 @@ def heads_alike(q, k, cos, sin):
     return q, k
 
 
+def query_and_key(q, k, positions):
+    """Rotate both by one position per token."""
+    table_of = [one.to(q.dtype)[:, :, None] for one in angles_of(positions, q.shape[-1])]
+    return turned(q, *table_of), turned(k, *table_of)
+
+
+def key_off_by_one(q, k, positions):
+    """Turn the key one position further."""
+    return query_and_key(q, q, positions)[0], query_and_key(k, k, positions + 1)[1]
+
+
 def key_by_query(q, k, cos, sin):
     """Make the products with the sine of the query, for the key too."""
     a, b = q.chunk(2, dim=-1)
@@ -88,6 +99,29 @@ def table(dim, length, base):
     theta = 1.0 / base ** (torch.arange(0, dim, 2).float() / dim)
     angle = torch.outer(torch.arange(length).float(), theta)
     return angle.cos(), angle.sin()
+
+
+def angles_of(positions, dim, base=10_000):
+    """Return cosines and sines of positions, in float64."""
+    theta = base ** -(torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    angle = positions[..., None].double() * theta
+    return angle.cos(), angle.sin()
+
+
+class QueryAndKey(nn.Module):
+    """Is made of sizes, and takes both and positions."""
+
+    def __init__(self, head_dim, base=10_000, interleaved=False):
+        super().__init__()
+        self.head_dim, self.base, self.interleaved = head_dim, base, interleaved
+
+    def forward(self, query, key, position_ids):
+        """Rotate both."""
+        cos, sin = (one[:, :, None] for one in angles_of(position_ids, self.head_dim, self.base))
+        return tuple(
+            turned(one.double(), cos, sin, interleaved=self.interleaved).to(one.dtype)
+            for one in (query, key)
+        )
 
 
 class InPlace(nn.Module):

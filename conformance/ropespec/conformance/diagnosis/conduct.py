@@ -115,7 +115,7 @@ def _raises(asker: Asker, answers: Sequence[Answer]) -> Iterator[Diagnosis]:
     elif features.keys() == {"farthest"} and features["farthest"].op == ">=":
         limit = _limit(asker, answers, test)
         yield fact("positions refused", f"{said} (beyond {limit}).", told, evidence)
-    elif features.keys() == {"strided"}:
+    elif features and features.keys() <= {"strided", "gaps"}:
         yield fact("strided x refused", f"{said}.", told, evidence)
     else:
         yield fact("it raises", f"{said}.", told, evidence)

@@ -51,10 +51,11 @@ def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Dia
     failed = frozenset(result.id for result in results if not result.status.conforms)
     with np.errstate(all="ignore"):
         told = [*_rotation(session, results), *functions(session, failed)]
+    named = [one for one in told if one.name != "unknown"]
     if all(one.name in _VAGUE for one in told):
         again = list(repeated(session, results))
-        told = [*again, *(one for one in told if not again or one.name == "unknown")]
-    named = [one for one in told if one.name != "unknown"]
+        # What calls of other kinds show beside the plain ones explains none of those.
+        named = [*(one for one in told if one.name == "unknown"), *again] if again else named
     unique = {(one.id, one.name): one for one in reversed(named or told)}
     found = tuple(unique.values())[::-1]
     return found or ((_nothing(results),) if failed else ())

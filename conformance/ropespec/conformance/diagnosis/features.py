@@ -69,6 +69,11 @@ def _alike(g: Given) -> Array:
     return np.ptp(g.numbers, axis=-1) == 0 if g.axes else np.ones(g.positions.shape)
 
 
+def _has_gaps(g: Given) -> float:
+    """Whether x is a view that is no run of memory: one that begins later is."""
+    return float(bool(g.strided) and g.strided != "offset")
+
+
 def _power_of_two(n: int) -> float:
     return float(n > 0 and n & (n - 1) == 0)
 
@@ -88,8 +93,9 @@ FEATURES: dict[str, Feature] = {
     ),
     "position": Feature("position", per_token(_p), of_positions("positions"), "token"),
     "pair": Feature("pair", pair_of, counted("pair"), "component"),
+    "gaps": Feature("gaps", per_call(_has_gaps), flag("x with gaps", "x without gaps")),
     "strided": Feature(
-        "strided", per_call(lambda g: bool(g.strided)), flag("x with gaps", "x without gaps")
+        "strided", per_call(lambda g: bool(g.strided)), flag("views of x", "x that is no view")
     ),
     "strided positions": Feature(
         "strided positions",

@@ -127,19 +127,23 @@ def snapped_integer(value: float) -> float:
 
 def _pairs_of(tokens: _Tokens, room: Array, words: Sequence[str]) -> Iterator[Choice]:
     matrix = np.stack([tokens.sources[word] for word in words])
+    few = np.linspace(0, len(room) - 1, _FEW).astype(int)  # they refute most sums
+    screen, allowed = matrix[:, few], room[few]
     for k, word in enumerate(words):
         for factor in _FACTORS:
             rest = tokens.found - factor * matrix[k]
             for other in (1.0, -1.0, 2.0, -2.0, 0.5):
-                left = rest[None] - other * matrix
-                level = np.round(left[:, :1])
-                fits = np.all(np.abs(left - level) <= room, axis=1)
+                left = rest[few] - other * screen
+                level = np.round(left[:, 0])
+                fits = np.all(np.abs(left - level[:, None]) <= allowed, axis=1)
                 for j in map(int, np.flatnonzero(fits)):
-                    if j > k or (j != k and factor != other):
-                        terms = ((word, factor), (words[j], other))
-                        yield combined(terms, float(level[j, 0]))
+                    if not (j > k or (j != k and factor != other)):
+                        continue
+                    if np.all(np.abs(rest - other * matrix[j] - level[j]) <= room):
+                        yield combined(((word, factor), (words[j], other)), float(level[j]))
 
 
+_FEW = 16
 _SIZES = (
     *range(2, 34),
     *(48, 63, 64, 65, 96, 100, 127, 128, 129, 192, 200, 255, 256, 257, 384, 500, 511, 512, 513),

@@ -83,7 +83,7 @@ def _by_position(key: str, atoms: Atoms) -> str:
 
 
 def _layout(key: str, atoms: Atoms) -> str:
-    return "L6" if key == "L1" and atoms.keys() & {"dtype", "layout", "strided"} else ""
+    return "L6" if key == "L1" and atoms.keys() & {"dtype", "layout", "strided", "gaps"} else ""
 
 
 def _width(key: str, atoms: Atoms) -> str:

@@ -1,5 +1,6 @@
 """The diagnosis of a rotation by fresh calls: what is done where it fails, and where that is."""
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -221,7 +222,7 @@ def _beside(
         return []
     fine = [Seen(one.answer, chain) for one in outcome.seen if not one.is_wrong]
     inner = Outcome(seen=wrong + fine)
-    fresh = _tried(inner, asker, maker, chain, found)
+    fresh = _tried(inner, asker, maker, chain, found, until)
     for one in inner.confirmed:
         explanation = replace(one.explanation, beside=first)
         outcome.confirmed.append(replace(one, explanation=explanation))
@@ -229,11 +230,18 @@ def _beside(
 
 
 def _tried(
-    outcome: Outcome, asker: Asker, maker: Maker, right: Chain, choices: Sequence[Choice]
+    outcome: Outcome,
+    asker: Asker,
+    maker: Maker,
+    right: Chain,
+    choices: Sequence[Choice],
+    until: float = math.inf,
 ) -> list[Seen]:
     """Confirm choices, each where it applies; return the fresh calls."""
     more, tried = list[Seen](), 0
     for choice in choices:
+        if time.process_time() > until:
+            break
         if not _sensible(choice, maker):
             continue
         if outcome.confirmed:

@@ -13,7 +13,7 @@ from ropespec.conformance.diagnosis.where import conditions
 from ropespec.conformance.mistakes.given import Array
 from ropespec.conformance.results import Diagnosis, Measured
 
-__all__ = ["changed_by_others", "share", "unexplained", "where"]
+__all__ = ["changed_by_others", "share", "tail_alone", "unexplained", "where"]
 
 _LARGE = 30_000
 
@@ -50,6 +50,16 @@ def unexplained(outcome: Outcome) -> Diagnosis:
     stopped = "The search was stopped for want of time." if outcome.stopped else ""
     sentence = " ".join(part for part in (said, _nearest(outcome), stopped) if part)
     return unknown(sentence, where(outcome), share(outcome), tuple(_parts(outcome)))
+
+
+def tail_alone(outcome: Outcome) -> Diagnosis | None:
+    """Return that what is to pass by comes otherwise, where all that turns is right."""
+    if any(
+        one.wrong[..., np.ravel(one.right.pairing(one.given)[:2])].any() for one in outcome.wrong
+    ):
+        return None
+    told = fact("tail changed", "All that turns is right.", where(outcome), share(outcome))
+    return replace(told, measured=tuple(_parts(outcome)))
 
 
 def _after_others(outcome: Outcome) -> str:

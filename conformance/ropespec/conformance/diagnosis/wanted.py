@@ -42,7 +42,7 @@ class _Wanted:
                 self.dtype = ("float32", "float64", "float16", "bfloat16")[n]
             case "dim" if n in maker.dims:
                 self.dim = n
-            case "strided":
+            case "strided" | "gaps":
                 self.strided = n == 1
             case "strided positions":
                 self.strided_positions = n == 1

@@ -63,6 +63,8 @@ class Where:
 
 EVERYWHERE = Where()
 
+_Places = tuple[Array, ...]
+
 
 def conditions(
     givens: Sequence[Given],
@@ -101,24 +103,25 @@ def conditions(
     ]
     found = [Where((atom,)) for atom, out in known if out.all()]
     atoms, excluded = [atom for atom, _ in known], [out for _, out in known]
-    return (found or _pairs(atoms, excluded, most) or _triples(atoms, excluded))[:most]
+    found = found or _pairs(atoms, excluded, most) or _triples(atoms, excluded)
+    return (found or _of_dense(atoms, excluded, most))[:most]
 
 
-def _chosen(yes: Sequence[Array], no: Sequence[Array]) -> list[tuple[Array, Array]]:
+def _chosen(yes: Sequence[Array], no: Sequence[Array]) -> list[tuple[_Places, _Places]]:
     rng = np.random.default_rng(17)
     return [(_some(y, rng), _some(n, rng)) for y, n in zip(yes, no, strict=True)]
 
 
 def _atoms(
-    name: str, feature: Feature, givens: Sequence[Given], chosen: Sequence[tuple[Array, Array]]
+    name: str, feature: Feature, givens: Sequence[Given], chosen: Sequence[tuple[_Places, _Places]]
 ) -> Iterator[tuple[Atom, Array]]:
     """Return comparisons that hold wherever it is seen, and what each of them excludes."""
     inside, outside = [np.zeros(0)], [np.zeros(0)]
     for given, (kept, left) in zip(givens, chosen, strict=True):
-        if len(kept) or len(left):
-            values = np.broadcast_to(feature.of(given), given.x.shape).ravel()
-            inside.append(values[kept])
-            outside.append(values[left])
+        values = feature.of(given) if len(kept[0]) or len(left[0]) else None
+        for places, into in ((kept, inside), (left, outside)):
+            if values is not None and len(places[0]):
+                into.append(_at(values, places))
     seen, refuted = np.concatenate(inside), np.concatenate(outside)
     if not len(seen):
         return
@@ -130,6 +133,14 @@ def _atoms(
         tried += [Atom(name, ">=", low), Atom(name, "<=", high)]
     for atom in tried:
         yield atom, ~atom.holds(refuted)
+
+
+def _at(values: Array, places: _Places) -> Array:
+    """Return values, spread over the shape of x, at places of it."""
+    if values.size == 1:
+        return np.full(len(places[0]), values.item())
+    own = zip(places[-values.ndim :], values.shape, strict=True)
+    return np.asarray(values[tuple(along if size > 1 else 0 for along, size in own)])
 
 
 def _pairs(atoms: Sequence[Atom], excluded: Sequence[Array], most: int) -> list[Where]:
@@ -155,10 +166,21 @@ def _triples(atoms: Sequence[Atom], excluded: Sequence[Array]) -> list[Where]:
     ]
 
 
+def _of_dense(atoms: Sequence[Atom], excluded: Sequence[Array], most: int) -> list[Where]:
+    """Return conditions of two atoms on what has no gaps, where nothing else is concerned."""
+    if _DENSE not in atoms:
+        return []
+    left = ~excluded[atoms.index(_DENSE)]
+    found = _pairs(atoms, [out[left] for out in excluded], most)
+    return [Where((*one.atoms, _DENSE)) for one in found]
+
+
+_DENSE = Atom("gaps", "==", 0.0)
 _MOST = 3000
 
 
-def _some(mask: Array, rng: np.random.Generator) -> Array:
+def _some(mask: Array, rng: np.random.Generator) -> _Places:
     """Return the places where a mask holds, a few hundred of them at most."""
     places = np.flatnonzero(mask)
-    return places if len(places) <= _MOST else rng.choice(places, _MOST, replace=False)
+    some = places if len(places) <= _MOST else rng.choice(places, _MOST, replace=False)
+    return np.unravel_index(some, mask.shape)

@@ -12,7 +12,13 @@ from ropespec.conformance.diagnosis.precision import coarser, measured
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.told import fact, of_confirmed
-from ropespec.conformance.diagnosis.unexplained import changed_by_others, share, unexplained, where
+from ropespec.conformance.diagnosis.unexplained import (
+    changed_by_others,
+    share,
+    tail_alone,
+    unexplained,
+    where,
+)
 from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Given
@@ -72,7 +78,8 @@ def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis
         yield from named
         return
     moved = all(_moves(one.explanation.choice) for one in outcome.confirmed)
-    if moved and (gaps := _by_gaps(asker, outcome)) is not None:
+    later = all(one.given.strided == "offset" for one in outcome.wrong)  # and is dense
+    if (moved or later) and (gaps := _by_gaps(asker, outcome)) is not None:
         yield gaps
         return
     if outcome.confirmed:
@@ -98,7 +105,7 @@ def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis
     if outcome.by_history:
         yield changed_by_others(asker, outcome) or unexplained(outcome)
         return
-    yield from list(drifting(outcome)) or [unexplained(outcome)]
+    yield from list(drifting(outcome)) or [tail_alone(outcome) or unexplained(outcome)]
 
 
 def _multiplied_again(asker: Asker, outcome: Outcome) -> Diagnosis | None:

@@ -16,7 +16,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.spec.axes import Told
 from ropespec.spec.convention import Frequencies
 
-__all__ = ["RIGHT", "Chain", "Frequency", "Made", "Pairs", "Place", "allowed", "run"]
+__all__ = ["RIGHT", "Chain", "Frequency", "Made", "Pairs", "Place", "allowed", "followed", "run"]
 
 
 class Pairs(NamedTuple):
@@ -43,11 +43,16 @@ def own_position(given: Given) -> Array:
 
     A pair that follows several numbers has their mean, by the rates at which it follows them.
     """
-    if given.axes and (rows := _rates(given)) is not None:
-        return np.asarray(given.numbers[..., None, :] @ (rows / _sizes(rows)))
     if given.axes:
-        return np.asarray(given.numbers[..., None, list(given.axes)], dtype=np.float64)
+        return followed(given, given.numbers[..., None, :])
     return np.asarray(given.positions[..., None, None], dtype=np.float64)
+
+
+def followed(given: Given, numbers: Array) -> Array:
+    """Return of several numbers (..., n) what each pair follows, (..., pairs)."""
+    if (rows := _rates(given)) is not None:
+        return np.asarray(numbers @ (rows / _sizes(rows)))
+    return np.asarray(numbers[..., list(given.axes)], dtype=np.float64)
 
 
 def ladder(given: Given) -> Array:

@@ -1,18 +1,22 @@
 """Positions of a row or of the batch, in another order or counted otherwise."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from ropespec.conformance.mistakes.chain import followed
 from ropespec.conformance.mistakes.given import Array, Given
 
 __all__ = [
     "Source",
+    "as_the_first_document",
     "evens_first",
     "flat",
     "front_and_back",
     "going_on",
     "growing",
+    "of_each_number",
     "of_head",
     "of_rows",
     "own",
@@ -47,6 +51,19 @@ def own(g: Given) -> Array:
     return spread(places(g), g)
 
 
+def of_each_number(place: Source) -> Source:
+    """Take each number of a token for its position, where pairs follow several."""
+
+    def each(given: Given) -> Array:
+        if not given.axes:
+            return place(given)
+        count = given.numbers.shape[-1]
+        made = [place(replace(given, positions=given.numbers[..., n])) for n in range(count)]
+        return followed(given, np.concatenate(made, axis=-1))
+
+    return each
+
+
 def of_rows(pick: Callable[[Array], Array]) -> Source:
     """Return the positions with their rows rearranged or reduced."""
 
@@ -74,9 +91,15 @@ def reshaped(g: Given) -> Array:
     return spread(p.T.reshape(p.shape), g)
 
 
-def of_head(g: Given) -> Array:
-    """Return the position of the token whose place is the index of the head."""
-    p, heads = places(g), np.minimum(np.arange(g.x.shape[2]), g.x.shape[1] - 1)
+def of_head(g: Given, *, around: bool = False) -> Array:
+    """Return the position of the token whose place is the index of the head, or the last one's.
+
+    Heads that are more than tokens begin at the first token again if `around`.
+    """
+    p, (tokens, heads) = places(g), g.x.shape[1:3]
+    heads = (
+        np.arange(heads) % max(tokens, 1) if around else np.minimum(np.arange(heads), tokens - 1)
+    )
     chosen = p[:, heads] if p.shape[1] else np.zeros((len(p), len(heads)))
     return np.broadcast_to(chosen[:, None, :, None], (*g.x.shape[:3], 1))
 
@@ -142,6 +165,15 @@ def restarted_in_runs(p: Array) -> Array:
     begins[:, 1:] = p[:, 1:] != p[:, :-1] + 1
     ends = np.concatenate([begins[:, 1:], np.ones_like(begins[:, :1])], axis=1)
     return np.where(begins & ends[:, : p.shape[1]], p, out)
+
+
+def as_the_first_document(p: Array) -> Array:
+    """Begin where the row began wherever positions fall back."""
+    out = p.copy()
+    for t in range(1, p.shape[1]):
+        falls = p[:, t] < p[:, t - 1]
+        out[:, t] = np.where(falls, p[:, 0], out[:, t - 1] + p[:, t] - p[:, t - 1])
+    return out
 
 
 def going_on(p: Array) -> Array:

@@ -5,10 +5,18 @@ import numpy as np
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.orders import Source, own, restarted, run_lengths, spread
+from ropespec.conformance.mistakes.orders import (
+    Source,
+    of_each_number,
+    own,
+    restarted,
+    run_lengths,
+    spread,
+)
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.rows import (
     found_in_a_row,
+    in_bits,
     rows_by_both_ends,
     rows_by_their_ends,
     rows_by_their_firsts,
@@ -16,6 +24,7 @@ from ropespec.conformance.mistakes.rows import (
     runs_by_all_ends,
     runs_by_their_range,
     sorted_if_all_differ,
+    steps_in_8_bits,
     token_by_a_shift,
     token_from_the_end,
     token_in,
@@ -91,7 +100,8 @@ def combined(terms: tuple[tuple[str, float], ...], constant: float) -> Choice:
     what = f"the position is {' plus '.join(parts)}"
     cost = 1.0 + sum(1.0 + (factor not in (1.0, -1.0)) for _, factor in terms[1:])
     cost += (constant != 0) + sum(factor != 1 for _, factor in terms[:1])
-    return Choice(_key(dict(terms), constant), "place", what, {"place": place}, cost)
+    change = {"place": of_each_number(place)}
+    return Choice(_key(dict(terms), constant), "place", what, change, cost)
 
 
 def _key(terms: dict[str, float], constant: float) -> str:
@@ -110,23 +120,6 @@ def _key(terms: dict[str, float], constant: float) -> str:
     return (SOURCES[word][0] or "offset") if factor == 1 else "position of another source"
 
 
-def _cast(dtype: str) -> Source:
-    def source(g: Given) -> Array:
-        bits = int(dtype.lstrip("uint"))
-        wrapped = np.mod(g.positions, 2**bits)
-        if dtype.startswith("i"):
-            wrapped = np.where(wrapped >= 2 ** (bits - 1), wrapped - 2**bits, wrapped)
-        return spread(wrapped, g)
-
-    return source
-
-
-def _steps_in_8_bits(g: Given) -> Array:
-    p = g.positions
-    steps = np.diff(p, axis=1).astype(np.int8).astype(np.int64)
-    return spread(np.concatenate([p[:, :1], p[:, :1] + np.cumsum(steps, axis=1)], 1), g)
-
-
 def _split(size: int) -> Choice:
     def place(g: Given) -> Array:
         p = own(g)
@@ -137,13 +130,14 @@ def _split(size: int) -> Choice:
 
 
 def _whole(key: str, what: str, source: Source, cost: float = 1.5) -> Choice:
-    return Choice(key, "place", f"the position is {what}", {"place": source}, cost)
+    change = {"place": of_each_number(source)}
+    return Choice(key, "place", f"the position is {what}", change, cost)
 
 
 WHOLE: tuple[Choice, ...] = (
     *(
         _whole(
-            f"positions in {bits} bits", f"its own in {sign} {bits} bits", _cast(f"{kind}{bits}")
+            f"positions in {bits} bits", f"its own in {sign} {bits} bits", in_bits(f"{kind}{bits}")
         )
         for bits in (8, 16, 24, 32)
         for kind, sign in (("int", "signed"), ("uint", "unsigned"))
@@ -153,7 +147,7 @@ WHOLE: tuple[Choice, ...] = (
         "its own, and 0 below zero",
         lambda g: np.maximum(own(g), 0.0),
     ),
-    _whole("angle depends on other tokens", "summed from steps in 8 bits", _steps_in_8_bits, 2.0),
+    _whole("angle depends on other tokens", "summed from steps in 8 bits", steps_in_8_bits, 2.0),
     _whole(
         "D2",
         "its own rounded to float16, at most 65504",
@@ -297,4 +291,5 @@ def limited(kind: str, limit: int) -> Choice:
         "wrapped around zero": f"its own modulo {2 * limit}, from {-limit} on",
         "restarted at": f"its own, less {limit} from {limit} on",
     }
-    return Choice("C5", "place", f"the position is {words[kind]}", {"place": place}, 2.0)
+    change = {"place": of_each_number(place)}
+    return Choice("C5", "place", f"the position is {words[kind]}", change, 2.0)

@@ -3,10 +3,12 @@
 import numpy as np
 
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.orders import Source, spread
+from ropespec.conformance.mistakes.orders import Source, of_rows, spread
 
 __all__ = [
+    "OF_ROWS",
     "found_in_a_row",
+    "in_bits",
     "rows_by_both_ends",
     "rows_by_their_ends",
     "rows_by_their_firsts",
@@ -14,6 +16,7 @@ __all__ = [
     "runs_by_all_ends",
     "runs_by_their_range",
     "sorted_if_all_differ",
+    "steps_in_8_bits",
     "token_by_a_shift",
     "token_from_the_end",
     "token_in",
@@ -88,6 +91,26 @@ def found_in_a_row(row: int | None) -> Source:
     return source
 
 
+def in_bits(dtype: str) -> Source:
+    """Return the position as an integer of so many bits, signed or not."""
+
+    def source(g: Given) -> Array:
+        bits = int(dtype.lstrip("uint"))
+        wrapped = np.mod(g.positions, 2**bits)
+        if dtype.startswith("i"):
+            wrapped = np.where(wrapped >= 2 ** (bits - 1), wrapped - 2**bits, wrapped)
+        return spread(wrapped, g)
+
+    return source
+
+
+def steps_in_8_bits(g: Given) -> Array:
+    """Sum up steps that were taken in 8 bits."""
+    p = g.positions
+    steps = np.diff(p, axis=1).astype(np.int8).astype(np.int64)
+    return spread(np.concatenate([p[:, :1], p[:, :1] + np.cumsum(steps, axis=1)], 1), g)
+
+
 def token_in(bits: int) -> Source:
     """Count the tokens of the batch in so many bits."""
 
@@ -116,3 +139,43 @@ def token_by_a_shift(g: Given) -> Array:
     token = np.arange(b * s * heads) >> max(heads.bit_length() - 1, 0)
     place = g.positions.ravel()[np.minimum(token, b * s - 1)] if token.size else token
     return np.asarray(place.reshape(b, s, heads, 1), dtype=np.float64)
+
+
+OF_ROWS: dict[str, tuple[str, str, Source]] = {
+    "row 0": ("B5", "the position at its place in row 0", of_rows(lambda p: p[:1])),
+    "last row": ("B5", "the position at its place in the last row", of_rows(lambda p: p[-1:])),
+    "first of all": ("P4", "the first position of row 0", of_rows(lambda p: p[:1, :1])),
+    "last of all": ("P4", "the last position of the last row", of_rows(lambda p: p[-1:, -1:])),
+    "last of row 0": ("P4", "the last position of row 0", of_rows(lambda p: p[:1, -1:])),
+    "largest": (
+        "P6",
+        "the largest position at its place in any row",
+        of_rows(lambda p: p.max(0, keepdims=True)),
+    ),
+    "largest, 0 at least": (
+        "P6",
+        "the largest position at its place in any row, and 0 at least",
+        of_rows(lambda p: p.max(0, keepdims=True, initial=0)),
+    ),
+    "of the farthest row": (
+        "P6",
+        "that at its place in the row with the largest position",
+        of_rows(lambda p: p[[p.max(axis=1).argmax()]]),
+    ),
+    "of the row that ends last": (
+        "P6",
+        "that at its place in the row whose last position is the largest",
+        of_rows(lambda p: p[[p[:, -1].argmax()]]),
+    ),
+    "smallest": (
+        "P6",
+        "the smallest position at its place in any row",
+        of_rows(lambda p: p.min(0, keepdims=True)),
+    ),
+    "mean": (
+        "P6",
+        "the mean of the positions at its place in all rows",
+        of_rows(lambda p: p.mean(0, keepdims=True)),
+    ),
+}
+"""Positions of another row, or of several: as `SOURCES` has them."""

@@ -7,12 +7,13 @@ from dataclasses import fields, replace
 import numpy as np
 
 from ropespec.conformance.mistakes.blends import of_blends
-from ropespec.conformance.mistakes.chain import Place, Table, cos_sin, ladder
+from ropespec.conformance.mistakes.chain import Pairs, Place, ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
+from ropespec.conformance.mistakes.gains import of_gains, of_other_gains, times
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import restarted, spread
-from ropespec.conformance.mistakes.stored import tail_times
+from ropespec.conformance.mistakes.pairing import claimed_layout
 from ropespec.conformance.mistakes.whole_numbers import of_integers, of_shares
 from ropespec.spec.errors import ArgumentError
 from ropespec.spec.scaling import (
@@ -39,12 +40,8 @@ scaling that is not claimed
     The frequencies are scaled, and no scheme is claimed; claim it, or leave it out.
 frequencies divided by the factor of the base
     Every frequency is divided by what the base is to be multiplied by; the first one stays 1.
-attention factor missing
-    The scheme that is claimed has a factor; multiply cos and sin by it.
-attention factor twice
-    The factor of the scheme comes in squared; apply it to q and to k once each.
-attention factor on one of the two
-    Cosines carry the factor of the scheme and sines do not, or the other way round; it is on both.
+pairs of the part
+    Pairs are made within the part that turns; proportional rotation makes them of the whole head.
 offset not scaled
     Of the offset of a call and the steps from there only one is divided; divide their sum.
 """)
@@ -78,10 +75,11 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
             what = f"the frequencies are not scaled, and of base {other_base:g}"
             yield Choice("dead scaling", "frequency", what, _under(None, other_base))
     if float(claimed.gain) != 1.0:
-        yield from _gains(claimed)
+        yield from of_gains(claimed)
         alone = {"frequency": dead["frequency"]}
         what = "the frequencies are not scaled, and only the factor on cos and sin is there"
         yield Choice("dead scaling", "frequency", what, alone, _PLAIN)
+    yield from of_other_gains(claimed)
     yield from _of_its_kind(claimed)
     for other, its_base in _others(claimed, base):
         if (other, its_base) != (claimed, base):
@@ -104,6 +102,9 @@ def _of_its_kind(claimed: Scaling) -> Iterator[Choice]:
         yield from of_integers(claimed.factor)
         yield from _of_offsets(claimed.factor)
     if isinstance(claimed, Proportional):
+        what = "what turns comes first in the head, and is cut into halves by itself"
+        change = {"pairing": _among_what_turns, "frequency": lambda g: ladder(g)[: _turning(g)]}
+        yield Choice("pairs of the part", "pairing", what, change, _PLAIN)
         what = "the frequencies are those of a rotation of what turns alone"
         yield Choice("F3", "frequency", what, {"frequency": _of_what_turns})
         yield from of_shares(claimed)
@@ -136,6 +137,14 @@ def _by_the_whole_head(g: Given) -> Array:
     grown = theta[1] ** (-dim / 2) / g.base
     base = g.base * grown ** ((dim - 2) / dim * whole / (whole - 2))
     return np.asarray(base ** (-np.arange(0, dim, 2) / dim))
+
+
+def _turning(g: Given) -> int:
+    return int((ladder(g) > 0).sum())
+
+
+def _among_what_turns(g: Given) -> Pairs:
+    return claimed_layout(g, _turning(g))
 
 
 def _of_what_turns(g: Given) -> Array:
@@ -171,38 +180,6 @@ def _named(key: str, scheme: Scaling, base: float) -> Iterator[Choice]:
         yield Choice(key, "frequency", what, _under(scheme, base, gained=gained), 2.0)
 
 
-def _gains(claimed: Scaling) -> Iterator[Choice]:
-    """Return the factors on cos and sin that are not the one claimed."""
-    gain = float(claimed.gain)
-    missing = f"cos and sin lack their factor of {gain:.6g}"
-    yield Choice("attention factor missing", "table", missing, {"table": _times(1.0)})
-    twice = f"cos and sin carry their factor of {gain:.6g} twice"
-    yield Choice("attention factor twice", "table", twice, {"table": _times(gain**2)})
-    for word, sizes in (("cosines", (gain, 1.0)), ("sines", (1.0, gain))):
-        what = f"only {word} carry their factor of {gain:.6g}"
-        yield Choice("attention factor on one of the two", "table", what, {"table": _each(*sizes)})
-    yield tail_times(gain)
-    if isinstance(claimed, Yarn):
-        plain = replace(claimed, attention_factor=None, mscale=None, mscale_all_dim=None)
-        single = f"the factor is {float(plain.gain):.6g}, that of one mscale"
-        yield Choice("K14", "table", single, {"table": _times(float(plain.gain))})
-
-
-def _times(gain: float) -> Table:
-    def table(g: Given, angle: Array) -> tuple[Array, Array]:
-        return cos_sin(g.scaled(None), angle, gain)
-
-    return table
-
-
-def _each(cosines: float, sines: float) -> Table:
-    def table(g: Given, angle: Array) -> tuple[Array, Array]:
-        del g
-        return cosines * np.cos(angle), sines * np.sin(angle)
-
-    return table
-
-
 def _under(
     scheme: Scaling | None, base: float | None = None, *, gained: bool = True
 ) -> dict[str, object]:
@@ -214,7 +191,7 @@ def _under(
         return ladder(g.scaled(scheme, base))
 
     gain = 1.0 if scheme is None or not gained else float(scheme.gain)
-    return {"frequency": frequency, "table": _times(gain)}
+    return {"frequency": frequency, "table": times(gain)}
 
 
 def _divided(factor: float) -> Callable[[Given], Array]:

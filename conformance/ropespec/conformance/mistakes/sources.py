@@ -5,6 +5,7 @@ import numpy as np
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.orders import (
     Source,
+    as_the_first_document,
     evens_first,
     flat,
     front_and_back,
@@ -25,6 +26,7 @@ from ropespec.conformance.mistakes.orders import (
     tiled_rows,
     without_gaps,
 )
+from ropespec.conformance.mistakes.rows import OF_ROWS
 
 __all__ = ["MISTAKES", "SOURCES"]
 
@@ -97,31 +99,7 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
     ),
     "first": ("P4", "the first position of its row", lambda g: spread(places(g)[:, :1], g)),
     "last": ("P4", "the last position of its row", lambda g: spread(places(g)[:, -1:], g)),
-    "row 0": ("B5", "the position at its place in row 0", of_rows(lambda p: p[:1])),
-    "last row": ("B5", "the position at its place in the last row", of_rows(lambda p: p[-1:])),
-    "first of all": ("P4", "the first position of row 0", of_rows(lambda p: p[:1, :1])),
-    "last of all": ("P4", "the last position of the last row", of_rows(lambda p: p[-1:, -1:])),
-    "last of row 0": ("P4", "the last position of row 0", of_rows(lambda p: p[:1, -1:])),
-    "largest": (
-        "P6",
-        "the largest position at its place in any row",
-        of_rows(lambda p: p.max(0, keepdims=True)),
-    ),
-    "largest, 0 at least": (
-        "P6",
-        "the largest position at its place in any row, and 0 at least",
-        of_rows(lambda p: p.max(0, keepdims=True, initial=0)),
-    ),
-    "smallest": (
-        "P6",
-        "the smallest position at its place in any row",
-        of_rows(lambda p: p.min(0, keepdims=True)),
-    ),
-    "mean": (
-        "P6",
-        "the mean of the positions at its place in all rows",
-        of_rows(lambda p: p.mean(0, keepdims=True)),
-    ),
+    **OF_ROWS,
     "largest of its row": (
         "P4",
         "the largest position of its row",
@@ -219,6 +197,11 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
     ),
     "head": ("X1", "the index of its head", lambda g: g.index(2)),
     "by head": ("X1", "the position of the token whose place is the index of the head", of_head),
+    "by head, around": (
+        "X1",
+        "the position of the token whose place is the index of the head, from the first on again",
+        lambda g: of_head(g, around=True),
+    ),
     "row by head": ("X1", "the position at its place in the row of the head", row_of_head),
     "row": ("X1", "the index of its row", lambda g: g.index(0)),
     "flat": ("X1", "its place counted through the whole batch", flat),
@@ -246,6 +229,11 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "positions restart",
         "counted from 0 wherever two or more positions go on by one",
         of_rows(restarted_in_runs),
+    ),
+    "as the first document": (
+        "positions restart",
+        "counted as in the first document of its row wherever positions fall back",
+        of_rows(as_the_first_document),
     ),
     "going on": (
         "B2",

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import ladder, own_position
+from ropespec.conformance.mistakes.apart import APART
+from ropespec.conformance.mistakes.chain import own_position
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -28,9 +29,6 @@ coarse table
 members of different frequencies
     The members of a pair have different frequencies, so it is not rotated; let the exponent count
     pairs, and not components.
-cos and sin of different angles
-    The cosine and the sine of a pair are not of one angle; take both from one row and one
-    frequency.
 angle in degrees
     Angles are taken for degrees, or turned into them; cos and sin take radians.
 angle in turns
@@ -93,35 +91,6 @@ def _other_layout(g: Given, angle: Array) -> tuple[Array, Array]:
     return _tiled(g, angle) if g.interleaved else _repeated(g, angle)
 
 
-def _own_angle(change: Callable[[Given], dict[str, Array]]) -> dict[str, object]:
-    """Return a table whose cosines and sines come of different angles."""
-
-    def table(g: Given, angle: Array) -> tuple[Array, Array]:
-        del angle
-        made = change(g)
-        return np.cos(made["cos"]), np.sin(made["sin"])
-
-    return {"table": table}
-
-
-def _of_base(cos: float, sin: float) -> dict[str, object]:
-    """Return a table of two bases; 0 for the one asked for."""
-
-    def make(g: Given) -> dict[str, Array]:
-        p, exponent = own_position(g), -np.arange(0, g.turning, 2) / g.turning
-        return {"cos": p * (cos or g.base) ** exponent, "sin": p * (sin or g.base) ** exponent}
-
-    return _own_angle(make)
-
-
-def _late(cos: int, sin: int) -> dict[str, object]:
-    def make(g: Given) -> dict[str, Array]:
-        p, theta = own_position(g), ladder(g)
-        return {"cos": (p + cos) * theta, "sin": (p + sin) * theta}
-
-    return _own_angle(make)
-
-
 def _in_steps(cosines: int, sines: int) -> dict[str, object]:
     """Return a table whose entries are multiples of 1/n; 0 for those that are not."""
 
@@ -136,17 +105,6 @@ def _in_steps(cosines: int, sines: int) -> dict[str, object]:
     return {"table": table}
 
 
-_BASES_APART = tuple(
-    Choice(
-        "cos and sin of different angles",
-        "table",
-        f"{word} are those of the base {base:g}",
-        made,
-        2.0,
-    )
-    for base in (100.0, 1000.0, 5000.0, 10000.0, 50000.0, 100000.0, 500000.0, 1e6)
-    for word, made in (("sines", _of_base(0.0, base)), ("cosines", _of_base(base, 0.0)))
-)
 _STEPS = tuple(
     Choice("coarse table", "table", f"{word} come in steps of 1/{n}", made, 2.0)
     for n in (7, 15, 63, 64, 100, 127, 128, 255, 256, 1000, 1024, 32767, 32768)
@@ -183,35 +141,7 @@ TABLES: tuple[Choice, ...] = (
         for factor in (1.0, 2.0)
         for woven in (True, False)
     ),
-    Choice(
-        "cos and sin of different angles",
-        "table",
-        "sines are those of the position before",
-        _late(0, -1),
-        1.5,
-    ),
-    Choice(
-        "cos and sin of different angles",
-        "table",
-        "sines are those of the position after",
-        _late(0, 1),
-        1.5,
-    ),
-    Choice(
-        "cos and sin of different angles",
-        "table",
-        "cosines are those of the position before",
-        _late(-1, 0),
-        1.5,
-    ),
-    Choice(
-        "cos and sin of different angles",
-        "table",
-        "cosines are those of the position after",
-        _late(1, 0),
-        1.5,
-    ),
-    *_BASES_APART,
+    *APART,
     *_STEPS,
     *ROOTS,
     Choice(

@@ -22,6 +22,8 @@ R3 partial factor applied twice
     Only a part of the claimed components rotates; apply the factor once.
 R6 padded lanes rotate
     The width is rounded up to a power of two and the tail rotates with it; mask the columns.
+tail changed
+    What is to come back as it is does not; mask lanes beyond rotary_dim, where they are stored too.
 R9 wrong end rotates, or tail dropped
     The first rotary_dim components must rotate and the others come back as they are.
 halves of a padded head

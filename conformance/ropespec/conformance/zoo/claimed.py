@@ -1,6 +1,7 @@
 """Right implementations that do not do everything, and say so: each needs one claim of CON-10."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,11 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import right, wrong
 from ropespec.conformance.zoo.parts import half, inv_freq, rope
-from ropespec.spec.scaling import DynamicNtk, Linear, Llama3, Yarn
+from ropespec.spec.scaling import DynamicNtk, Linear, Llama3, Proportional, Yarn
 
 __all__ = [
     "at_most_64_tokens",
+    "attention_factor_passed_over",
     "base_factor_on_frequencies",
     "blend_exchanged",
     "claimed_ramp_inverted",
@@ -21,6 +23,8 @@ __all__ = [
     "gain_forgotten",
     "gain_squared",
     "no_empty_arrays",
+    "one_mscale_of_two",
+    "pairs_of_the_part",
     "positions_divided_and_cut",
     "put_first",
     "ramp_of_the_extended_length",
@@ -33,6 +37,9 @@ FLOAT32 = {"float32": "float32-angles"}
 WIDTH = 16
 TOKENS = 64
 YARN = Yarn(factor=16.0, original_length=4096)
+UNSCALED = replace(YARN, attention_factor=1.0)
+ONE_TO_ONE = replace(YARN, mscale=1.0, mscale_all_dim=1.0)
+HALF = Proportional(0.5)
 LLAMA_3 = Llama3(8.0, 1.0, 4.0, 8192)
 LINEAR = Linear(4.0)
 
@@ -96,6 +103,33 @@ def dead_scaling(x: Array, positions: Array) -> Array:
 def gain_forgotten(x: Array, positions: Array) -> Array:
     """Blend, and leave the lengths alone."""
     return _yarn(x, positions, YARN.factor, 1.0)
+
+
+@wrong(
+    "attention factor not read",
+    "YaRN with a factor of 1 on cos and sin, which is passed over.",
+    "ROT-7.value",
+    scaling=UNSCALED,
+)
+def attention_factor_passed_over(x: Array, positions: Array) -> Array:
+    """Take the factor of the formula."""
+    return _yarn(x, positions, YARN.factor, 0.1 * math.log(YARN.factor) + 1)
+
+
+@wrong("K14", "Two equal mscales make 1, and one is used.", "ROT-7.value", scaling=ONE_TO_ONE)
+def one_mscale_of_two(x: Array, positions: Array) -> Array:
+    """Take the factor of one mscale."""
+    return _yarn(x, positions, YARN.factor, 0.1 * math.log(YARN.factor) + 1)
+
+
+@wrong("pairs of the part", "What turns is cut into halves by itself.", "ROT-7.value", scaling=HALF)
+def pairs_of_the_part(x: Array, positions: Array) -> Array:
+    """Rotate the first components, as where a part of the head turns, by the frequencies of all."""
+    d = x.shape[-1]
+    count = int(HALF.proportion * d // 2)
+    angle = positions[..., None] * inv_freq(d).astype(np.float64)[:count]
+    turned = half(x[..., : 2 * count], np.cos(angle), np.sin(angle))
+    return np.concatenate((turned, x[..., 2 * count :]), axis=-1)
 
 
 @wrong("attention factor twice", "cos and sin carry it twice.", "ROT-7.value", scaling=YARN)

@@ -24,7 +24,6 @@ NOT_SHOWN = {
     "K8": _SCALING,
     "K10": _SCALING,
     "K11": _SCALING,
-    "K14": _SCALING,
     "K18": _SCALING,
     "K20": _SCALING,
     "K21": "needs the growing and falling gains of xPos, which are no rotation",

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import wrong
-from ropespec.conformance.zoo.parts import half, rope, table
+from ropespec.conformance.zoo.parts import half, interleaved, rope, table
 
 __all__ = [
     "odd_width",
     "padded_lanes",
     "partner_in_the_tail",
+    "reads_on_behind_the_table",
     "rotation_discarded",
     "tail_halved",
     "tail_in_front",
@@ -65,6 +66,22 @@ def partner_in_the_tail(x: Array, positions: Array) -> Array:
     turned = half(chosen, *table(positions, 8))
     y[..., :4], y[..., n : n + 4] = turned[..., :4], turned[..., 4:]
     return y
+
+
+@wrong(
+    "tail changed",
+    "Lanes up to 16 of 12 are turned by what stands behind the row of the table.",
+    "ROT-14.tail",
+    interleaved=True,
+    rotary_dim=12,
+    head_dims=(16, 32),
+)
+def reads_on_behind_the_table(x: Array, positions: Array) -> Array:
+    """Load a row of 8 pairs from a table of 6, and store all lanes."""
+    cos, sin = (np.append(part.ravel(), [1.0, 0.0]) for part in table(positions, 12))
+    at = 6 * np.arange(positions.size).reshape(positions.shape)[..., None] + np.arange(8)
+    at = np.minimum(at, len(cos) - 1)
+    return np.concatenate([interleaved(x[..., :16], cos[at], sin[at]), x[..., 16:]], axis=-1)
 
 
 @wrong("tail scaled", "The tail comes back halved.", "ROT-14.tail", **PART)

@@ -10,6 +10,7 @@ from ropespec.conformance.zoo.parts import angles, half, rope
 
 __all__ = [
     "absolute_value",
+    "as_the_first_document",
     "cached_by_length",
     "clamped_at_zero",
     "counted_from_the_first",
@@ -17,6 +18,7 @@ __all__ = [
     "counts_calls",
     "counts_on",
     "doubled_positions",
+    "first_row_only_at_one_dense_token",
     "first_row_only_at_one_token",
     "ignored_positions",
     "largest_row",
@@ -25,6 +27,7 @@ __all__ = [
     "positions_divided_by_4",
     "positions_from_1",
     "row_0_for_all",
+    "row_that_ends_last",
     "single_position",
     "table_of_2048",
     "table_of_first_dtype",
@@ -92,6 +95,17 @@ def first_row_only_at_one_token(x: Array, positions: Array) -> Array:
     """Forget the batch in the decode path."""
     y = rope(x, positions)
     if x.shape[1] == 1:
+        y[1:] = x[1:]
+    return y
+
+
+@wrong(
+    "B6", "Of one token in one piece only the first row is rotated.", "ROT-19.rows", "ROT-7.value"
+)
+def first_row_only_at_one_dense_token(x: Array, positions: Array) -> Array:
+    """Forget the batch in the decode path, which memory with gaps does not take."""
+    y = rope(x, positions)
+    if x.shape[1] == 1 and x.flags.c_contiguous:
         y[1:] = x[1:]
     return y
 
@@ -241,3 +255,26 @@ def counted_if_the_ends_fit(x: Array, positions: Array) -> Array:
     if steps < 0 or (positions[:, -1] - positions[:, 0] != steps).any():
         return rope(x, positions)
     return rope(x, positions[:, :1] + np.arange(steps + 1))
+
+
+@wrong("P6", "The row that ends last rotates all rows of a batch.", "ROT-9.rows", "ROT-19.tokens")
+def row_that_ends_last(x: Array, positions: Array) -> Array:
+    """Take the positions of the longest sequence, as where all are padded to it."""
+    if not positions.size:
+        return rope(x, positions)
+    longest = positions[positions[:, -1].argmax()]
+    return rope(x, np.broadcast_to(longest, positions.shape))
+
+
+@wrong(
+    "positions restart",
+    "Where positions fall back, a document begins where the first one of its row began.",
+    "ROT-9.rows",
+)
+def as_the_first_document(x: Array, positions: Array) -> Array:
+    """Use the rows of the first document for those packed behind it."""
+    counted = positions.astype(np.int64)
+    for row in counted:
+        for begin in np.flatnonzero(np.diff(row) < 0)[::-1] + 1:
+            row[begin:] += row[0] - row[begin]
+    return rope(x, counted)

@@ -1,0 +1,75 @@
+"""What may be a class of sizes, and may take a base and a switch between the layouts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ropespec.conformance.styles.arrays import Array, Result
+from ropespec.conformance.styles.base import SWITCHES, Binds, Setting, Way
+from ropespec.conformance.styles.growing import Growing
+from ropespec.conformance.styles.made import maker
+from ropespec.conformance.styles.signature import Callee
+
+__all__ = ["Call", "Turn", "switched"]
+
+Call = Callable[[Mapping[str, Any]], Any]
+"""Calls the subject with parameters by name, and adds the base and the switch."""
+
+Turn = Callable[[Setting, Call, Array, Array], Any]
+"""x and positions to what is returned, by such calls."""
+
+
+def switched(
+    callee: Callee,
+    roles: Mapping[str, str],
+    turns: Sequence[Turn],
+    claims: Mapping[str, Any],
+    told: Sequence[str],
+    **binds: Any,  # noqa: ANN401  # of `Binds`
+) -> Binds:
+    """Bind a function, or a class by instances for what is given to them.
+
+    Parameters
+    ----------
+    callee, roles
+        What is bound, and its parameters by what each takes; `switch` and `base` are known here.
+    turns : sequence of callable
+        The ways to call it, as in `Binds.make`.
+    claims, told
+        What follows, and what is converted, whatever it is.
+    binds
+        Other fields of `Binds`.
+    """
+    made = maker(callee.found, callee.space) if callee.is_class else None
+    assert not isinstance(made, str)
+    growing = None if made is None else Growing(made)
+    switch = roles.get("switch", "") or (made.switch if made else "")
+
+    def make(setting: Setting) -> Sequence[Way]:
+        def way(turn: Turn) -> Way:
+            def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
+                neighbours = keywords.get("interleaved", setting.profile.layouts[0])
+                options: dict[str, Any] = {}
+                if "switch" in roles:
+                    options[switch] = neighbours == SWITCHES[switch]
+                if "base" in roles:
+                    options[roles["base"]] = setting.profile.base
+
+                def use(function: Result) -> Result:
+                    def call(given: Mapping[str, Any]) -> Result:
+                        return callee.call(function, {**options, **given})
+
+                    return turn(setting, call, x, positions)
+
+                if growing is None:
+                    return use(callee.found)
+                return growing.call(setting, x, positions, use, interleaved=neighbours)
+
+            return rotate
+
+        return [way(turn) for turn in turns]
+
+    layouts = {"layouts": [True, False]} if switch else {}
+    follows = {**claims, **(made.claims if made else {}), **layouts}
+    said = [*told, *([growing.told] if growing else [])]
+    keywords = ("interleaved",) if switch else ()
+    return Binds(make, follows, tuple(said), keywords=keywords, **binds)
