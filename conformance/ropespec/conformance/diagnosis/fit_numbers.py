@@ -9,7 +9,14 @@ from ropespec.conformance.diagnosis.seen import Seen, agree
 from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array
-from ropespec.conformance.mistakes.numbers import arrangements, following, measured, under_base
+from ropespec.conformance.mistakes.numbers import (
+    arrangements,
+    following,
+    measured,
+    members_following,
+    of_doubled,
+    under_base,
+)
 from ropespec.conformance.profile import Profile
 
 __all__ = ["fitted_numbers"]
@@ -36,8 +43,13 @@ def fitted_numbers(profile: Profile, wrong: Sequence[Seen], right: Chain) -> Ite
     claimed, count = profile.convention.axes, len(profile.sections)
     for base in (None, *(other for other in _BASES if other != profile.base)):
         chain = right if base is None else replace(right, **under_base(base))
-        fits = np.array([_fits(apart, chain, number) for number in range(count)])
+        members = np.array([_fits(apart, chain, number) for number in range(count)])
+        if not members.any(axis=0).all():
+            continue
+        fits = np.asarray(members.all(axis=1))
         if not fits.any(axis=0).all():
+            if base is None:
+                yield _of_members(members, claimed, profile.sections)
             continue
         found = tuple(int(number) for number in fits.argmax(axis=0))
         for one in (*arrangements(profile.sections), measured(found)):
@@ -47,12 +59,24 @@ def fitted_numbers(profile: Profile, wrong: Sequence[Seen], right: Chain) -> Ite
                 break
 
 
+def _of_members(members: Array, claimed: Sequence[int], sections: tuple[int, ...]) -> Choice:
+    """Return what first and second members follow: numbers that are usual, if these fit."""
+    for numbers in (of_doubled(sections), (*claimed, *claimed)):
+        usual = np.reshape(numbers, members.shape[1:])
+        kept = np.take_along_axis(members, usual[None], axis=0)[0]
+        found = np.where(kept, usual, members.argmax(axis=0))
+        if kept.all():
+            break
+    first, second = (tuple(map(int, row)) for row in found)
+    return members_following(first, second, sections)
+
+
 def _fits(apart: Sequence[Seen], chain: Chain, number: int) -> Array:
-    """Return which pairs come out as if they followed this number."""
-    fits = np.array(True)
+    """Return which members of pairs come out as if they followed this number, (2, pairs)."""
+    fits: Array = np.array(True)
     for seen in apart:
         alone = ("", "", (number,) * len(seen.given.axes))
         same = agree(seen.y, run(following(alone).chain(chain), seen.given))
         first, second, *_ = chain.pairing(seen.given)
-        fits = fits & (same[..., first] & same[..., second]).all(axis=(0, 1, 2))
+        fits = fits & np.stack([same[..., first], same[..., second]]).all(axis=(1, 2, 3))
     return fits

@@ -30,7 +30,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import DYNAMIC
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
 from ropespec.conformance.mistakes.kept_tables import OF_ONE_CALL
-from ropespec.conformance.mistakes.numbers import of_blocks, of_exponents, of_members, of_rates
+from ropespec.conformance.mistakes.numbers import of_blocks, of_exponents, of_rates
 from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import beside_another, roundings
 from ropespec.conformance.mistakes.scaled import of_schemes
@@ -129,7 +129,6 @@ class Search:
         yield from of_exponents(claimed.sections, claimed.scheme)
         yield from of_rates(claimed.scheme)
         yield from of_blocks(claimed.sections)
-        yield from of_members(claimed.sections)
         yield from of_schemes(None if claimed.axial else claimed.scaling, claimed.base)
         yield from LADDERS
         yield from (fitted_base(base) for base in BASES if base != order[0].given.base)

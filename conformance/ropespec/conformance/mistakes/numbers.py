@@ -22,9 +22,10 @@ __all__ = [
     "arrangements",
     "following",
     "measured",
+    "members_following",
     "of_blocks",
+    "of_doubled",
     "of_exponents",
-    "of_members",
     "of_rates",
     "sectioned",
     "under_base",
@@ -91,7 +92,7 @@ def _followed(kind: type[Sections | Woven], sections: tuple[int, ...]) -> Iterat
 
 def measured(followed: Followed) -> Arrangement:
     """Name what pairs follow by sections, if they have some, and else pair by pair."""
-    what, found = f"pairs follow numbers {' '.join(map(str, followed))}", sectioned(followed)
+    what, found = f"pairs follow numbers {_listed(followed)}", sectioned(followed)
     if len(set(followed)) == 1:
         what = f"all pairs follow number {followed[0]}"
     elif found is not None:
@@ -199,30 +200,39 @@ def of_blocks(sections: tuple[int, ...] | None) -> Iterator[Choice]:
     yield Choice("halves of each block", "pairing", what, {"pairing": pairing}, 0.5)
 
 
-def of_members(sections: tuple[int, ...] | None) -> Iterator[Choice]:
-    """Return halves that follow different numbers; nothing where there are no sections.
+def members_following(first: Followed, second: Followed, sections: tuple[int, ...]) -> Choice:
+    """Return the choice in which the members of a pair do not follow the same number.
 
     Parameters
     ----------
-    sections : tuple of int or None
+    first, second : tuple of int
+        Which number the first and the second members of the pairs follow.
+    sections : tuple of int
         The claim.
     """
-    if sections is None:
-        return
-    pairs = sum(sections)
-    each = tuple(np.repeat(np.arange(len(sections)), 2 * np.array(sections)).tolist())
 
     def angles(given: Given, angle: Array) -> tuple[Array, Array]:
-        if not given.axes or angle.shape[-1] != pairs:
+        if not given.axes or angle.shape[-1] != len(first):
             return angle, angle
         theta = ladder(given)
-        first, second = (
-            own_position(given.following(part)) for part in (each[:pairs], each[pairs:])
-        )
-        return np.asarray(first * theta), np.asarray(second * theta)
+        one, two = (own_position(given.following(part)) * theta for part in (first, second))
+        return np.asarray(one), np.asarray(two)
 
-    what = "sections of twice the length cut the doubled table, so members follow different numbers"
-    yield Choice("sections of components", "table", what, members_apart(angles), 0.5)
+    if first + second == of_doubled(sections):
+        key, what = "sections of components", "sections of twice the length cut the doubled table"
+    else:
+        key = "other sections"
+        what = f"first members follow numbers {_listed(first)}, and second ones {_listed(second)}"
+    return Choice(key, "table", what, members_apart(angles), 0.5)
+
+
+def of_doubled(sections: tuple[int, ...]) -> Followed:
+    """Return what components follow where sections of twice the length cut the doubled table."""
+    return tuple(np.repeat(np.arange(len(sections)), 2 * np.array(sections)).tolist())
+
+
+def _listed(followed: Followed) -> str:
+    return " ".join(map(str, followed))
 
 
 def of_rates(claimed: Scheme | None) -> Iterator[Choice]:

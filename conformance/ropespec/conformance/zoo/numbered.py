@@ -27,6 +27,7 @@ __all__ = [
     "sections_in_turn",
     "sections_of_another_model",
     "sections_of_images",
+    "sections_that_go_on",
     "text_by_two_numbers",
     "turn_for_sections",
 ]
@@ -159,12 +160,22 @@ def components_for_sections(x: Array, positions: Array) -> Array:
 @wrong("sections of components", "A doubled table is cut by doubled sections.", *CAUGHT, **IMAGES)
 def doubled_sections(x: Array, positions: Array) -> Array:
     """Multiply the sections by two where the list of them is to be repeated."""
-    theta = inv_freq(x.shape[-1])
-    angles = positions.astype(np.float32)[..., None] * np.concatenate([theta, theta])
-    angle = np.concatenate([angles[0, ..., :4], angles[1, ..., 4:10], angles[2, ..., 10:]], -1)
+    return _by_components(x, positions, *(0,) * 4, *(1,) * 6, *(2,) * 6)
+
+
+@wrong("other sections", "Of a doubled table the second half goes on in turn.", *CAUGHT, **IMAGES)
+def sections_that_go_on(x: Array, positions: Array) -> Array:
+    """Choose 0, 1, 2 and then 1, 2, 0 where the list of sections is to be repeated."""
+    return _by_components(x, positions, *(0, 0, 1, 1, 1, 2, 2, 2), *(1, 1, 2, 2, 2, 0, 0, 0))
+
+
+def _by_components(x: Array, positions: Array, *numbers: int) -> Array:
+    """Turn components by the number that each of them follows."""
+    theta = np.tile(inv_freq(x.shape[-1]), 2)
+    angle = (np.moveaxis(positions[list(numbers)], 0, -1).astype(np.float32) * theta)[:, :, None]
     a, b = np.split(x, 2, axis=-1)
-    c, s = np.cos(angle)[:, :, None], np.sin(angle)[:, :, None]
-    return np.asarray((x * c + np.concatenate([-b, a], axis=-1) * s).astype(x.dtype))
+    y = x * np.cos(angle) + np.concatenate([-b, a], axis=-1) * np.sin(angle)
+    return np.asarray(y.astype(x.dtype))
 
 
 @wrong("sections arranged otherwise", "Pairs in turn are consecutive ones.", *CAUGHT, **IN_TURN)
