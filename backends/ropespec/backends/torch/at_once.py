@@ -5,9 +5,13 @@ alike. When in doubt, a call is none of these, and the checks take their time.
 """
 
 import functools
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from typing import NamedTuple, TypeAlias, TypeGuard
 
 import torch
+from torch._C import _are_functorch_transforms_active as _transforms
+from torch._C import _get_tracing_state as _tracing
+from torch._C import _len_torch_dispatch_stack as _modes
+from torch._C._functorch import is_legacy_batchedtensor as _older
 from torch.autograd import forward_ad
 from torch.compiler import is_compiling
 
@@ -31,12 +35,6 @@ Form: TypeAlias = tuple[torch.dtype, tuple[int, ...], tuple[int, ...]]
 
 Scale: TypeAlias = tuple[float, int | None]
 """The base and `rotary_dim`."""
-
-# Looked up once, for a small rotation takes little longer than this.
-_transforms = torch._C._are_functorch_transforms_active  # noqa: SLF001  # torch tells it nowhere else
-_modes = torch._C._len_torch_dispatch_stack  # noqa: SLF001  # as above
-_tracing = torch._C._get_tracing_state  # noqa: SLF001  # as above
-_older = torch._C._functorch.is_legacy_batchedtensor  # noqa: SLF001  # as above
 
 
 class Look(NamedTuple):
@@ -63,25 +61,17 @@ class Look(NamedTuple):
 def turn_at_once(
     x: object,
     given: object,
-    other: Any,  # noqa: ANN401  # unknown yet
+    other: object,
     *,
     interleaved: object,
     out: object,
 ) -> torch.Tensor | None:
     """Turn arguments of which nothing is known yet, if they are plainly right.
 
-    Parameters
-    ----------
-    x, interleaved, out : object
-        As in `apply_rotary`.
-    given, other : object
-        Positions with a tuple of the base and `rotary_dim`, or cos with sin.
+    `given` and `other` are positions and a tuple of the base and `rotary_dim`, or cos and sin.
 
-    Returns
-    -------
-    torch.Tensor or None
-        None, and nothing is done, unless all are tensors on a CPU with a kernel, no gradient is
-        recorded, nothing else looks on, and `out` is `x` or lies apart from all arguments.
+    None is returned, and nothing is done, unless all are tensors on a CPU with a kernel, no
+    gradient is recorded, nothing else looks on, and `out` is `x` or lies apart from all arguments.
     """
     # A compiler follows this as far as here.
     if is_compiling() or not (_is_plain(x) and _is_plain(given) and type(interleaved) is bool):
@@ -99,19 +89,23 @@ def turn_at_once(
     if look is None:
         return None
     source, start, first = x.data_ptr(), target.data_ptr(), given.data_ptr()
-    second = other.data_ptr() if look.turns is None else 0
-    if out is not None:
-        end = start + look.out
-        if (
-            (first < end and start < first + look.given)
-            or (second < end and start < second + look.sin)
-            or (out is not x and source < end and start < source + look.x)
-        ):
-            return None
+    second = other.data_ptr() if isinstance(other, torch.Tensor) else 0
+    if out is not None and _reaches(look, start, 0 if out is x else source, first, second):
+        return None
     rotate(look.plan, source, start, first, look.turns or second, kernel.team)
     if out is not None:
         changed(target)
     return target
+
+
+def _reaches(look: Look, out: int, x: int, given: int, sin: int) -> bool:
+    """Tell whether `out` has memory of an argument in part; an address of 0 is of none."""
+    end = out + look.out
+    return (
+        (given < end and out < given + look.given)
+        or (sin < end and out < sin + look.sin)
+        or (x < end and out < x + look.x)
+    )
 
 
 def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
@@ -121,7 +115,7 @@ def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
     return tensor.is_cpu and not (tensor.is_neg() or _older(tensor))
 
 
-def _more(other: Any) -> Form | Scale | None:  # noqa: ANN401  # unknown yet
+def _more(other: object) -> Form | Scale | None:
     """Return what `_look` is to know of it; numbers are of their types, for 1e4 equals others."""
     if type(other) is tuple:
         base, dim = other
@@ -131,7 +125,7 @@ def _more(other: Any) -> Form | Scale | None:  # noqa: ANN401  # unknown yet
 
 def _is_watched() -> bool:
     """Tell whether anything but autograd looks on."""
-    forward = forward_ad._current_level  # noqa: SLF001  # as above
+    forward = forward_ad._current_level  # noqa: SLF001  # torch tells it nowhere else
     return _transforms() or _modes() > 0 or _tracing() is not None or forward >= 0
 
 

@@ -1,6 +1,7 @@
 """What may be a class of sizes, and may take a base and a switch between the layouts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ropespec.conformance.styles.arrays import Array, Result
@@ -18,13 +19,43 @@ Turn = Callable[[Setting, Call, Array, Array], Any]
 """x and positions to what is returned, by such calls."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """What is called, by its parameters; its switch has a name, or there is none."""
+
+    callee: Callee
+    roles: Mapping[str, str]
+    switch: str
+    growing: Growing | None
+
+    def way(self, setting: Setting, turn: Turn) -> Way:
+        def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
+            neighbours = keywords.get("interleaved", setting.profile.layouts[0])
+            options: dict[str, Any] = {}
+            if "switch" in self.roles:
+                options[self.switch] = neighbours == SWITCHES[self.switch]
+            if "base" in self.roles:
+                options[self.roles["base"]] = setting.profile.base
+
+            def use(function: Result) -> Result:
+                def call(given: Mapping[str, Any]) -> Result:
+                    return self.callee.call(function, {**options, **given})
+
+                return turn(setting, call, x, positions)
+
+            if self.growing is None:
+                return use(self.callee.found)
+            return self.growing.call(setting, x, positions, use, interleaved=neighbours)
+
+        return rotate
+
+
 def switched(
     callee: Callee,
     roles: Mapping[str, str],
     turns: Sequence[Turn],
     claims: Mapping[str, Any],
     told: Sequence[str],
-    **binds: Any,  # noqa: ANN401  # of `Binds`
 ) -> Binds:
     """Bind a function, or a class by instances for what is given to them.
 
@@ -36,40 +67,17 @@ def switched(
         The ways to call it, as in `Binds.make`.
     claims, told
         What follows, and what is converted, whatever it is.
-    binds
-        Other fields of `Binds`.
     """
     made = maker(callee.found, callee.space) if callee.is_class else None
     assert not isinstance(made, str)
     growing = None if made is None else Growing(made)
     switch = roles.get("switch", "") or (made.switch if made else "")
+    caller = _Caller(callee, roles, switch, growing)
 
     def make(setting: Setting) -> Sequence[Way]:
-        def way(turn: Turn) -> Way:
-            def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
-                neighbours = keywords.get("interleaved", setting.profile.layouts[0])
-                options: dict[str, Any] = {}
-                if "switch" in roles:
-                    options[switch] = neighbours == SWITCHES[switch]
-                if "base" in roles:
-                    options[roles["base"]] = setting.profile.base
-
-                def use(function: Result) -> Result:
-                    def call(given: Mapping[str, Any]) -> Result:
-                        return callee.call(function, {**options, **given})
-
-                    return turn(setting, call, x, positions)
-
-                if growing is None:
-                    return use(callee.found)
-                return growing.call(setting, x, positions, use, interleaved=neighbours)
-
-            return rotate
-
-        return [way(turn) for turn in turns]
+        return [caller.way(setting, turn) for turn in turns]
 
     layouts = {"layouts": [True, False]} if switch else {}
     follows = {**claims, **(made.claims if made else {}), **layouts}
-    said = [*told, *([growing.told] if growing else [])]
-    keywords = ("interleaved",) if switch else ()
-    return Binds(make, follows, tuple(said), keywords=keywords, **binds)
+    said = (*told, *([growing.told] if growing else []))
+    return Binds(make, follows, said, keywords=("interleaved",) if switch else ())

@@ -1,6 +1,7 @@
 """Any function or module with an offset: called once for each run of consecutive positions."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import SWITCHES, Binds, Setting, Style
@@ -37,7 +38,7 @@ def by_offset(callee: Callee, roles: Mapping[str, str]) -> Binds:
 
         return by_runs(part, x, setting.space.row(positions), setting.profile.axes, setting.space)
 
-    return switched(callee, roles, [turn], CLAIMS, TOLD, by_runs=True)
+    return replace(switched(callee, roles, [turn], CLAIMS, TOLD), by_runs=True)
 
 
 STYLE = Style(

@@ -1,6 +1,7 @@
 """A function or module of a query, a key and one position per token."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ropespec.conformance.styles import heads
 from ropespec.conformance.styles.arrays import Array, Result
@@ -23,7 +24,7 @@ def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
         return turn
 
     turns, ways = [way(equal=equal) for equal in _WAYS], tuple(_WAYS.values())
-    return switched(callee, roles, turns, {}, (heads.TOLD,), ways=ways)
+    return replace(switched(callee, roles, turns, {}, (heads.TOLD,)), ways=ways)
 
 
 def _fits(callee: Callee) -> str:
