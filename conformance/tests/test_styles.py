@@ -35,6 +35,16 @@ RIGHT = [
     (f"{STYLED}:apply_rotary_emb", {}, "meta", {"shared_positions": True, "layouts": [True]}),
     (f"{STYLED}:flash", {}, "flash-attn", {"shared_positions": True, "layouts": [True, False]}),
     (f"{STYLED}:gptj", PAIRS, "flash-attn", {}),
+    (f"{STYLED}:tables_of_heads", {}, "hf", {"shared_positions": False}),
+    (f"{STYLED}:tables_of_rows", {}, "hf", {"shared_positions": False}),
+    (f"{STYLED}:interleaved_tables_of_pairs", {"axes": "bshd"}, "hf", {"layouts": [True]}),
+    (f"{STYLED}:both_tables", HALF, "cos-sin", {"axes": "bshd", "shared_positions": True}),
+    (f"{STYLED}:looked_up", HALF, "lookup", {"axes": "bhsd", "max_position": 32767}),
+    (f"{STYLED}:real_table", {}, "meta", {"layouts": [True]}),
+    (f"{STYLED}:angles_of_both", HALF, "te", {}),
+    (f"{STYLED}:OffsetOfBoth", HALF, "offset", {"negative_positions": False}),
+    (f"{STYLED}:from_0_on", HALF, "implied", {"max_position": 511}),
+    (f"{STYLED}:FromZeroOn", HALF, "implied", {"negative_positions": False}),
     (f"{STYLED}:InPlace", {}, "vllm", {"gradients": False, "max_position": 32767}),
     (f"{STYLED}:query_and_key", HALF, "qk", {"axes": "bshd", "negative_positions": True}),
     (f"{STYLED}:QueryAndKey", {}, "qk", {"layouts": [True, False]}),
@@ -76,6 +86,11 @@ WRONG = [
     ("key_forgotten", {}, "ROT-7.value"),
     ("key_by_query", {}, "ROT-7.value"),
     ("key_off_by_one", HALF, "ROT-7.value"),
+    ("tables_of_rows_0", {}, "ROT-7.value"),
+    ("looked_up_one_late", HALF, "ROT-7.value"),
+    ("real_table_swapped", {}, "ROT-6.value"),
+    ("from_1_on", HALF, "ROT-9.every"),
+    ("writes_from_0_on", HALF, "ROT-17.unwritten"),
     ("written", {}, "ROT-17.unwritten"),
     ("shared", {}, "ROT-17.unwritten"),
     ("conjugate", {}, "ROT-6.value"),
@@ -253,6 +268,8 @@ UNBOUND = [
     ("flash", "hf", "style hf does not fit: no parameter takes k (k or xk or key)"),
     ("apply_rotary_pos_emb", "meta", "its parameters are q, k, cos, sin, unsqueeze_dim"),
     ("turned_by", "torchtune", "it binds classes and their instances; leave --style out for f("),
+    ("turned_alone", "", "cannot be called as f(x, positions); its parameters are x"),
+    ("turned_alone", "implied", "a function of x alone may be anything: this one takes no base"),
     ("weighted", "offset", "style offset does not fit: no parameter takes offset"),
 ]
 
@@ -302,7 +319,9 @@ def test_a_style_that_there_is_not_is_refused(capsys):
     """On the command line the styles are listed, elsewhere too."""
     assert main(["check", f"{STYLED}:flash", "--style", "jazz"]) == UNUSABLE
     assert ", ".join(f"'{name}'" for name in STYLES) in capsys.readouterr().err
-    with pytest.raises(TargetUnusable, match="no style is called 'jazz'; there are hf, meta"):
+    with pytest.raises(
+        TargetUnusable, match="no style is called 'jazz'; there are hf, lookup, meta"
+    ):
         open_subject(f"{STYLED}:flash", {"style": "jazz"}, 30.0)
 
 

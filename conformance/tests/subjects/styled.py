@@ -34,6 +34,86 @@ def heads_alike(q, k, cos, sin):
     return q, k
 
 
+def tables_of_heads(q, k, cos, sin):
+    """Take tables that have an axis of heads, (B, 1, S, D)."""
+    cos, sin = (one[:, :, : q.shape[2], : one.shape[-1] // 2] for one in (cos, sin))
+    return turned(q, cos, sin), turned(k, cos, sin)
+
+
+def tables_of_rows(q, k, cos, sin):
+    """Take tables (S, D), the same for all rows."""
+    tokens, width = cos.shape
+    cos, sin = (one.view(tokens, width)[:, : width // 2] for one in (cos, sin))
+    return turned(q, cos, sin), turned(k, cos, sin)
+
+
+def tables_of_rows_0(q, k, cos, sin):
+    """Rotate all by the first row of a table (S, D)."""
+    first = cos[:1].expand(*cos.shape), sin[:1].expand(*sin.shape)
+    return tables_of_rows(q, k, *first)
+
+
+def interleaved_tables_of_pairs(xq, xk, freqs_cos, freqs_sin):
+    """Take tables (S, pairs) of interleaved pairs, as llama2.c does; x is (B, S, H, D)."""
+    tokens, pairs = freqs_cos.shape
+    cos, sin = (one.view(1, tokens, 1, pairs) for one in (freqs_cos, freqs_sin))
+    return [turned(one, cos, sin, interleaved=True) for one in (xq, xk)]
+
+
+def both_tables(q, k, cos_sin):
+    """Take the tables (S, pairs) together."""
+    cos, sin = (one[None, :, None] for one in cos_sin)
+    return turned(q, cos, sin), turned(k, cos, sin)
+
+
+def looked_up(q, k, cos, sin, position_ids, unsqueeze_dim=1):
+    """Look rows of a whole table up, as transformers did."""
+    return apply_rotary_pos_emb(q, k, cos[position_ids], sin[position_ids], unsqueeze_dim)
+
+
+def looked_up_one_late(q, k, cos, sin, position_ids, unsqueeze_dim=1):
+    """Take the row before."""
+    return looked_up(q, k, cos, sin, (position_ids - 1).clamp(min=0), unsqueeze_dim)
+
+
+def real_table(x, freqs_cis):
+    """Take cosines beside sines, (S, pairs, 2), as gpt-fast does."""
+    cos, sin = freqs_cis.view(1, x.shape[1], 1, x.shape[3] // 2, 2).unbind(-1)
+    return turned(x, cos, sin, interleaved=True)
+
+
+def real_table_swapped(x, freqs_cis):
+    """Take sines for cosines."""
+    return real_table(x, freqs_cis.flip(-1))
+
+
+def angles_of_both(q, k, freqs):
+    """Rotate q and k, (B, H, S, D), by angles (S, pairs)."""
+    assert 2 * freqs.shape[-1] == q.shape[-1]
+    return turned(q, freqs.cos(), freqs.sin()), turned(k, freqs.cos(), freqs.sin())
+
+
+def from_0_on(x, base=10_000):
+    """Rotate by the place in a row."""
+    cos, sin = angles_of(torch.arange(x.shape[1]), x.shape[-1], base)
+    return turned(x, cos.to(x.dtype)[:, None], sin.to(x.dtype)[:, None])
+
+
+def from_1_on(x, base=10_000):
+    """Count from 1."""
+    return from_0_on(torch.cat([x[:, :1], x], 1), base)[:, 1:]
+
+
+def writes_from_0_on(x, base=10_000):
+    """Write to x."""
+    return x.copy_(from_0_on(x, base))
+
+
+def turned_alone(x):
+    """Turn what is not known by what."""
+    return from_0_on(x)
+
+
 def query_and_key(q, k, positions):
     """Rotate both by one position per token."""
     table_of = [one.to(q.dtype)[:, :, None] for one in angles_of(positions, q.shape[-1])]
@@ -122,6 +202,27 @@ class QueryAndKey(nn.Module):
             turned(one.double(), cos, sin, interleaved=self.interleaved).to(one.dtype)
             for one in (query, key)
         )
+
+
+class OffsetOfBoth(nn.Module):
+    """Rotate q and k from a position on."""
+
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, q, k, start_pos=0):
+        """Count from `start_pos` on."""
+        where = start_pos + torch.arange(q.shape[1])[None].expand(len(q), -1)
+        return query_and_key(q, k, where)
+
+
+class FromZeroOn(OffsetOfBoth):
+    """Rotate q and k by the place in a row."""
+
+    def forward(self, q, k):
+        """Count from 0 on."""
+        return super().forward(q, k)
 
 
 class InPlace(nn.Module):

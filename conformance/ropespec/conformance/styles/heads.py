@@ -1,16 +1,22 @@
 """A query and a key made of one x: both are judged where a function takes both."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ropespec.conformance.grouped import OtherShapeError, queries
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import Setting
 
-__all__ = ["EQUAL", "TOLD", "rotated"]
+__all__ = ["EQUAL", "TOLD", "rotated", "ways"]
 
 TOLD = "q and k: the first of the heads and the rest, as many, half as many or one"
 EQUAL = "as many heads of k as of q, for fewer were refused"
+
+
+def ways(roles: Mapping[str, str]) -> dict[bool, str]:
+    """Return whether q and k have as many heads, and the clause of it: both where there is a k."""
+    return {False: "", True: EQUAL} if "k" in roles else {False: ""}
+
 
 Both = Callable[[Array, Array], Any]
 

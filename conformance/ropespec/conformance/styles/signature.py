@@ -11,12 +11,14 @@ from ropespec.conformance.styles.arrays import Result
 
 __all__ = [
     "BASES",
+    "COSINES",
     "DIMS",
     "FREQS",
     "KEYS",
     "LENGTHS",
     "OFFSETS",
     "POSITIONS",
+    "SINES",
     "WIDTHS",
     "XS",
     "Callee",
@@ -41,7 +43,8 @@ POSITIONS = frozenset(
 
 OFFSETS = (
     *("offset", "start_pos", "start_position", "start_index", "start", "seq_offset"),
-    *("seqlen_offset", "seqlen_offsets"),
+    *("seqlen_offset", "seqlen_offsets", "seq_len_offset", "position_offset", "pos_offset"),
+    *("past_length", "past_len", "past_seq_len", "past_key_values_length"),
 )
 """Names of a parameter that takes the position of the first token."""
 
@@ -63,8 +66,13 @@ LENGTHS = (
 )
 """Names of a parameter that takes how many rows a table has."""
 
-FREQS = ("freqs_cis", "freq_cis", "freqs_complex", "cis")
+FREQS = ("freqs_cis", "freq_cis", "freqs_complex", "cis", "rope_cache")
 """Names of a parameter that takes a complex table."""
+
+COSINES = ("cos", "cosine", "cosines", "freqs_cos", "cos_cached", "cos_cache", "cos_table")
+"""Names of a parameter that takes cosines; those of sines have `sin` in its place."""
+
+SINES = tuple(name.replace("cosine", "sine").replace("cos", "sin") for name in COSINES)
 
 _ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 

@@ -4,19 +4,47 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ropespec.conformance.styles import heads
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import SWITCHES, Binds, Setting, Way
 from ropespec.conformance.styles.growing import Growing
 from ropespec.conformance.styles.made import maker
 from ropespec.conformance.styles.signature import Callee
 
-__all__ = ["Call", "Turn", "switched"]
+__all__ = ["Call", "Turn", "parted", "switched"]
 
 Call = Callable[[Mapping[str, Any]], Any]
 """Calls the subject with parameters by name, and adds the base and the switch."""
 
 Turn = Callable[[Setting, Call, Array, Array], Any]
 """x and positions to what is returned, by such calls."""
+
+
+def parted(
+    setting: Setting, call: Call, roles: Mapping[str, str], *, equal: bool
+) -> Callable[[Array, Mapping[str, Any]], Array]:
+    """Return what rotates a piece of x by one call, of q and k where it takes both.
+
+    Parameters
+    ----------
+    setting, call, roles
+        As in `switched`.
+    equal : bool
+        As in `heads.rotated`.
+    """
+
+    def rotated(piece: Array, given: Mapping[str, Any]) -> Array:
+        if "k" in roles:
+            axis = setting.profile.axes.index("h")
+            return heads.rotated(setting, both_with(given), piece, axis, equal=equal)
+        y = call({**given, roles["x"]: piece})
+        setting.keep(y)
+        return y
+
+    def both_with(given: Mapping[str, Any]) -> Callable[[Array, Array], Result]:
+        return lambda q, k: call({**given, roles["x"]: q, roles["k"]: k})
+
+    return rotated
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,15 +27,18 @@ def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
     def make(setting: Setting) -> Sequence[Way]:
         tables = Tables(setting)
 
-        def table(x: Array, positions: Array) -> Array:
+        def table(x: Array, positions: Array, *, real: bool) -> Array:
+            if real:
+                both = tables.cos_sin(positions, x.shape[-1], setting.space.xp.float32)
+                return setting.space.xp.stack(both, -1)
             if maker is None:
                 return tables.complex(positions, x.shape[-1])
             return maker.made(setting, x.shape[-1], x.dtype, interleaved=True)[positions]
 
-        def way(*, equal: bool) -> Way:
+        def way(*, real: bool, equal: bool) -> Way:
             def rotate(x: Array, positions: Array, keywords: Mapping[str, Any]) -> Result:
                 del keywords
-                given = {roles["freqs"]: table(x, positions)}
+                given = {roles["freqs"]: table(x, positions, real=real)}
 
                 def both(q: Array, k: Array) -> Result:
                     return callee.call(callee.found, given | {roles["x"]: q, roles["k"]: k})
@@ -47,11 +50,15 @@ def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
 
             return rotate
 
-        return [way(equal=equal) for equal in ((False, True) if pair else (False,))]
+        return [way(real=real, equal=equal) for real, equal in ways]
 
+    reals = (False,) if maker else (False, True)
+    ways = [(real, equal) for real in reals for equal in ((False, True) if pair else (False,))]
     told = (*([heads.TOLD] if pair else []), f"{roles['freqs']}: {own}")
-    ways = ("", heads.EQUAL) if pair else ("",)
-    return Binds(make, {**_CLAIMS, **(maker.claims if maker else {})}, told, ways)
+    said = tuple(", ".join([_REAL] * real + [heads.EQUAL] * equal) for real, equal in ways)
+    return Binds(make, {**_CLAIMS, **(maker.claims if maker else {})}, told, said)
 
+
+_REAL = "cosines and sines in float32 for it, (S, pairs, 2)"
 
 STYLE = Style("meta", 20, needs={"x": XS, "freqs": FREQS}, binds=_binds, knows={"k": KEYS})

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ropespec.conformance.styles import heads
 from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import SWITCHES, Binds, Setting, Style
 from ropespec.conformance.styles.made import makeable
@@ -15,7 +16,7 @@ from ropespec.conformance.styles.signature import (
     XS,
     Callee,
 )
-from ropespec.conformance.styles.switched import Call, switched
+from ropespec.conformance.styles.switched import Call, Turn, parted, switched
 
 CLAIMS = {"negative_positions": False, "empty": False}
 """What follows of any offset."""
@@ -28,17 +29,24 @@ TOLD = (
 
 
 def by_offset(callee: Callee, roles: Mapping[str, str]) -> Binds:
-    """Bind what takes x and the position of its first token."""
+    """Bind what takes x, or q and k, and the position of its first token."""
 
-    def turn(setting: Setting, call: Call, x: Array, positions: Array) -> Result:
-        def part(piece: Array, start: int) -> Array:
-            y = call({roles["x"]: piece, roles["offset"]: start})
-            setting.keep(y)
-            return y
+    def way(*, equal: bool) -> Turn:
+        def turn(setting: Setting, call: Call, x: Array, positions: Array) -> Result:
+            rotated = parted(setting, call, roles, equal=equal)
 
-        return by_runs(part, x, setting.space.row(positions), setting.profile.axes, setting.space)
+            def part(piece: Array, start: int) -> Array:
+                return rotated(piece, {roles["offset"]: start})
 
-    return replace(switched(callee, roles, [turn], CLAIMS, TOLD), by_runs=True)
+            row = setting.space.row(positions)
+            return by_runs(part, x, row, setting.profile.axes, setting.space)
+
+        return turn
+
+    ways = heads.ways(roles)
+    told = (*([heads.TOLD] if "k" in roles else []), *TOLD)
+    binds = switched(callee, roles, [way(equal=equal) for equal in ways], CLAIMS, told)
+    return replace(binds, ways=tuple(ways.values()), by_runs=True)
 
 
 STYLE = Style(
@@ -46,7 +54,7 @@ STYLE = Style(
     90,
     needs={"x": XS, "offset": OFFSETS},
     binds=by_offset,
-    knows={"switch": tuple(SWITCHES), "base": BASES},
-    refuses=(*KEYS, *sorted(POSITIONS)),
+    knows={"k": KEYS, "switch": tuple(SWITCHES), "base": BASES},
+    refuses=tuple(sorted(POSITIONS)),
     fits=makeable,
 )

@@ -8,23 +8,19 @@ from ropespec.conformance.styles.arrays import Array, Result
 from ropespec.conformance.styles.base import SWITCHES, Binds, Setting, Style
 from ropespec.conformance.styles.made import makeable
 from ropespec.conformance.styles.signature import BASES, KEYS, POSITIONS, XS, Callee
-from ropespec.conformance.styles.switched import Call, Turn, switched
-
-_WAYS = {False: "", True: heads.EQUAL}
+from ropespec.conformance.styles.switched import Call, Turn, parted, switched
 
 
 def _binds(callee: Callee, roles: Mapping[str, str]) -> Binds:
     def way(*, equal: bool) -> Turn:
         def turn(setting: Setting, call: Call, x: Array, positions: Array) -> Result:
-            def both(q: Array, k: Array) -> Result:
-                return call({roles["x"]: q, roles["k"]: k, roles["positions"]: positions})
-
-            return heads.rotated(setting, both, x, setting.profile.axes.index("h"), equal=equal)
+            return parted(setting, call, roles, equal=equal)(x, {roles["positions"]: positions})
 
         return turn
 
-    turns, ways = [way(equal=equal) for equal in _WAYS], tuple(_WAYS.values())
-    return replace(switched(callee, roles, turns, {}, (heads.TOLD,)), ways=ways)
+    ways = heads.ways(roles)
+    binds = switched(callee, roles, [way(equal=equal) for equal in ways], {}, (heads.TOLD,))
+    return replace(binds, ways=tuple(ways.values()))
 
 
 def _fits(callee: Callee) -> str:
