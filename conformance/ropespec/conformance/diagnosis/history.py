@@ -246,8 +246,7 @@ def remembered(
         What was confirmed, and the calls.
     """
     seen = run_sequences(asker, maker, right, 1, 3)
-    wrong = sorted((one for one in seen if one.is_wrong), key=lambda one: one.y.size)
-    if not wrong:
+    if not (wrong := [one for one in seen if one.is_wrong]):
         return [], seen
     tried = (*MEMORIES, *(c for c in (*TURNS, *LADDERS) if c.stage != "tail"))
     fresh, fits = run_sequences(asker, maker, right, 2, 3), list[Choice]()

@@ -173,13 +173,8 @@ def tabled(
     maker : Maker or None
         Makes the tables, of x and positions.
     """
-    pair = "k" in roles
-    ways = [
-        (form, equal, cut)
-        for form in forms
-        for equal in ((False, True) if pair else (False,))
-        for cut in (False, True)
-    ]
+    cuts = (False, True)
+    ways = [(form, equal, cut) for form in forms for equal in heads.ways(roles) for cut in cuts]
 
     def make(setting: Setting) -> Sequence[Way]:
         tables = Tables(setting)
@@ -190,7 +185,7 @@ def tabled(
     return Binds(
         make,
         {**claims, **layouts, **finite},
-        (*([heads.TOLD] if pair else []), *told),
+        (*([heads.TOLD] if "k" in roles else []), *told),
         tuple(_clause(*way) for way in ways),
         ("interleaved",) if "switch" in roles else (),
     )

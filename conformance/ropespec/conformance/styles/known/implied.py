@@ -1,7 +1,7 @@
 """A function or module of x, or of q and k, alone: its tokens have the positions 0, 1, 2, ..."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -51,14 +51,10 @@ def _placed(
         return rotated(x)
     zeros = space.cast(space.like(np.zeros((1, count, dim), np.float32), x), x.dtype)
     flat = space.cat([ordered.reshape(-1, count, dim), zeros], 0)
-    lines, length = _lines(where), int(where.max()) + 1
+    length = int(where.max()) + 1
     step = max(_MOST // (length * count * dim), 1) if rows else 1
     parts, places = list[Array](), list[np.ndarray]()
-    for start in range(0, int(lines.max()) + 1, step):
-        mine = np.flatnonzero((lines >= start) & (lines < start + step))
-        at = (lines[mine] - start) * length + where.ravel()[mine]
-        source = np.full(min(step, int(lines.max()) + 1 - start) * length, where.size)
-        source[at] = mine
+    for mine, at, source in _calls(where, length, step):
         sizes = (*([-1] if rows else []), length, count, dim)
         longer, kept = (
             space.permute(flat[space.like(source, x)].reshape(sizes), there) for _ in range(2)
@@ -70,6 +66,23 @@ def _placed(
     order = np.argsort(np.concatenate(places))
     y = space.cat(parts, 0)[space.like(order, x)].reshape(ordered.shape)
     return space.permute(y, there)
+
+
+def _calls(
+    where: np.ndarray, length: int, step: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Return for calls of so many rows their tokens, the places of these, and the token of each.
+
+    The number after that of the last token is that of none.
+    """
+    lines = _lines(where)
+    end = int(lines.max()) + 1
+    for start in range(0, end, step):
+        mine = np.flatnonzero((lines >= start) & (lines < start + step))
+        at = (lines[mine] - start) * length + where.ravel()[mine]
+        source = np.full(min(step, end - start) * length, where.size)
+        source[at] = mine
+        yield mine, at, source
 
 
 def _usual_first(axes: str) -> tuple[list[int], list[int]]:
