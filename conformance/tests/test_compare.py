@@ -1,5 +1,6 @@
 """Comparison of two subjects: identification, change, parting position, logits."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -32,7 +33,7 @@ KEPT = {}
 
 @pytest.fixture(scope="session")
 def fresh(checks):
-    """Return a function that compares two subjects in this process."""
+    """Return a function that compares two subjects here; diagnoses are made only if asked for."""
     in_process = type(checks.trial({}).session)
     entries = {entry.target: entry for entry in zoo()}
 
@@ -48,8 +49,12 @@ def fresh(checks):
         session = in_process({"apply_rotary": function}, profile, target=target, **named)
         return side_of(label, session, claims, guessed=guessed)
 
-    def run(a, b, claims_a=None, claims_b=None, seed=0):
-        return compare(side("A", a, claims_a or {}), side("B", b, claims_b or {}), seed)
+    def run(a, b, claims_a=None, claims_b=None, seed=0, *, diagnosed=False):
+        sides = side("A", a, claims_a or {}), side("B", b, claims_b or {})
+        with pytest.MonkeyPatch.context() as patch:
+            if not diagnosed:
+                patch.setattr(sys.modules[compare.__module__], "diagnose", lambda _: ())
+            return compare(*sides, seed)
 
     return run
 
@@ -58,10 +63,11 @@ def fresh(checks):
 def compared(fresh):
     """Return the same function; what several tests look at is compared once."""
 
-    def run(*words):
-        if repr(words) not in KEPT:
-            KEPT[repr(words)] = fresh(*words)
-        return KEPT[repr(words)]
+    def run(*words, **how):
+        asked = repr((words, how))
+        if asked not in KEPT:
+            KEPT[asked] = fresh(*words, **how)
+        return KEPT[asked]
 
     return run
 
@@ -265,7 +271,7 @@ def test_layout_and_precision_are_both_told(compared):
 )
 def test_the_position_is_found_exactly(target, position, word, compared):
     """Where a table ends or integers run out, the search says so to one position."""
-    found = compared(target, HALF)
+    found = compared(target, HALF, diagnosed=True)
     (one,) = found.direct.by_dtype
 
     assert one.parting.position == position
@@ -275,7 +281,7 @@ def test_the_position_is_found_exactly(target, position, word, compared):
 
 def test_positions_below_zero_are_searched_too(compared):
     """A side that clamps them agrees everywhere else."""
-    found = compared(HALF, f"{ZOO}.position:clamped_at_zero")
+    found = compared(HALF, f"{ZOO}.position:clamped_at_zero", diagnosed=True)
 
     assert found.direct.by_dtype[0].parting.negative
     assert "at positions from -1 down in float32: B: negative positions clamped" in headline(found)
@@ -291,7 +297,7 @@ def test_positions_below_zero_are_searched_too(compared):
 )
 def test_what_no_change_mends_is_told_by_its_name(target, word, compared):
     """Rows, single tokens and ignored positions differ whatever is changed."""
-    found = compared(target, HALF)
+    found = compared(target, HALF, diagnosed=True)
 
     assert found.relation is Relation.DIFFER
     assert headline(found).startswith("not interchangeable: they differ")

@@ -216,7 +216,11 @@ AXES = {
 }
 
 
-@pytest.mark.parametrize("name", [*SCHEMES, *AXES])
+# Without a gain and with one, of one size alone, and with pairs that stand still.
+KINDS = ("linear", "yarn", "longrope", "proportional")
+
+
+@pytest.mark.parametrize("name", [*KINDS, *AXES])
 def test_a_right_rotation_of_neighbours_passes_whatever_is_claimed(name, checks):
     """No check of this layout holds what is scaled, or follows axes, against a printed number."""
     told = {"scaling": {"rope_type": name, **SCHEMES.get(name, {})}}

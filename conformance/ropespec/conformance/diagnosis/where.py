@@ -107,21 +107,27 @@ def conditions(
     return (found or _of_dense(atoms, excluded, most))[:most]
 
 
-def _chosen(yes: Sequence[Array], no: Sequence[Array]) -> list[tuple[_Places, _Places]]:
+def _chosen(yes: Sequence[Array], no: Sequence[Array]) -> list[tuple[_Places, int]]:
+    """Return places where it is seen, then those where it is refuted; and how many come first."""
     rng = np.random.default_rng(17)
-    return [(_some(y, rng), _some(n, rng)) for y, n in zip(yes, no, strict=True)]
+    chosen = list[tuple[_Places, int]]()
+    for here, there in zip(yes, no, strict=True):
+        kept, left = _some(here, rng), _some(there, rng)
+        both = np.unravel_index(np.concatenate([kept, left]), here.shape)
+        chosen.append((both, len(kept)))
+    return chosen
 
 
 def _atoms(
-    name: str, feature: Feature, givens: Sequence[Given], chosen: Sequence[tuple[_Places, _Places]]
+    name: str, feature: Feature, givens: Sequence[Given], chosen: Sequence[tuple[_Places, int]]
 ) -> Iterator[tuple[Atom, Array]]:
     """Return comparisons that hold wherever it is seen, and what each of them excludes."""
     inside, outside = [np.zeros(0)], [np.zeros(0)]
-    for given, (kept, left) in zip(givens, chosen, strict=True):
-        values = feature.of(given) if len(kept[0]) or len(left[0]) else None
-        for places, into in ((kept, inside), (left, outside)):
-            if values is not None and len(places[0]):
-                into.append(_at(values, places))
+    for given, (places, count) in zip(givens, chosen, strict=True):
+        if len(places[0]):
+            values = _at(feature.of(given), places)
+            inside.append(values[:count])
+            outside.append(values[count:])
     seen, refuted = np.concatenate(inside), np.concatenate(outside)
     if not len(seen):
         return
@@ -179,8 +185,7 @@ _DENSE = Atom("gaps", "==", 0.0)
 _MOST = 3000
 
 
-def _some(mask: Array, rng: np.random.Generator) -> _Places:
-    """Return the places where a mask holds, a few hundred of them at most."""
+def _some(mask: Array, rng: np.random.Generator) -> Array:
+    """Return the places where a mask holds, some thousands of them at most."""
     places = np.flatnonzero(mask)
-    some = places if len(places) <= _MOST else rng.choice(places, _MOST, replace=False)
-    return np.unravel_index(some, mask.shape)
+    return places if len(places) <= _MOST else rng.choice(places, _MOST, replace=False)

@@ -216,14 +216,20 @@ def run(chain: Chain, given: Given) -> Made:
         y[..., to_first], y[..., to_second] = u, v
         y = chain.store(taken, y.reshape(given.x.shape))
         work = "float32" if chain.coarse else _working(given.dtype)
-        bound = _error(chain, work, *_farthest(taken, place, theta), np.hypot(cos, sin))
+        bound = _error(chain, work, *_farthest(taken, place, theta), _length(cos, sin))
         room = np.abs(x) * _UNIT[work] * 2
+        length = np.hypot(a, b) if given.dtype == "float64" else _length(a, b)
         for to in (to_first, to_second):
-            room[..., to] = np.broadcast_to(bound, u.shape) * np.hypot(a, b)
+            room[..., to] = np.broadcast_to(bound, u.shape) * length
         y, room = _stored(chain, given, work, y, room.reshape(given.x.shape))
         for other in chain.nudged:
             room = room + np.abs(run(other, given).y - y)
     return Made(y, chain.slack * room)
+
+
+def _length(a: Array, b: Array) -> Array:
+    """Return the length of pairs of which no square overflows; `hypot` takes ten times as long."""
+    return np.asarray(np.sqrt(a * a + b * b))
 
 
 def _error(chain: Chain, work: str, place: Array, theta: Array, gain: Array) -> Array:

@@ -124,7 +124,7 @@ class Given:
         return replace(self, past=())
 
     def index(self, axis: int) -> Array:
-        """Return the index along batch, sequence or heads, of shape (B, S, H, 1)."""
+        """Return the index along batch, sequence or heads, of a shape that goes with x."""
         shape = [1, 1, 1, 1]
-        shape[axis] = self.x.shape[axis]
-        return np.broadcast_to(np.arange(self.x.shape[axis]).reshape(shape), (*self.x.shape[:3], 1))
+        shape[axis] = -1
+        return np.arange(self.x.shape[axis]).reshape(shape)

@@ -143,62 +143,75 @@ def tiled(g: Given) -> Array:
 
 def restarted(p: Array) -> Array:
     """Count from zero wherever positions do not go on by one."""
-    out = np.zeros_like(p)
-    for t in range(1, p.shape[1]):
-        goes_on = p[:, t] == p[:, t - 1] + 1
-        out[:, t] = np.where(goes_on, out[:, t - 1] + 1, 0)
-    return out
+    return _since(_runs(p)).astype(p.dtype)
 
 
 def run_lengths(p: Array) -> Array:
     """Return how many tokens the run of each has, which go on by one."""
-    out = restarted(p) + 1
-    for t in range(p.shape[1] - 2, -1, -1):
-        goes_on = p[:, t + 1] == p[:, t] + 1
-        out[:, t] = np.where(goes_on, out[:, t + 1], out[:, t])
-    return out
+    begins = _runs(p)
+    return (_since(begins) + _since(_ends(begins)[:, ::-1])[:, ::-1] + 1).astype(p.dtype)
 
 
 def restarted_in_runs(p: Array) -> Array:
     """Count from zero in each run of two or more that go on by one; what stands alone is kept."""
-    out, begins = restarted(p), np.ones_like(p, dtype=bool)
-    begins[:, 1:] = p[:, 1:] != p[:, :-1] + 1
-    ends = np.concatenate([begins[:, 1:], np.ones_like(begins[:, :1])], axis=1)
-    return np.where(begins & ends[:, : p.shape[1]], p, out)
+    begins = _runs(p)
+    return np.where(begins & _ends(begins), p, _since(begins))
 
 
 def as_the_first_document(p: Array) -> Array:
     """Begin where the row began wherever positions fall back."""
-    out = p.copy()
-    for t in range(1, p.shape[1]):
-        falls = p[:, t] < p[:, t - 1]
-        out[:, t] = np.where(falls, p[:, 0], out[:, t - 1] + p[:, t] - p[:, t - 1])
-    return out
+    return p[:, :1] + p - _begun(p, _begins(p, p[:, 1:] < p[:, :-1]))
 
 
 def going_on(p: Array) -> Array:
     """Count on wherever positions fall back."""
-    out = p.copy()
-    for t in range(1, p.shape[1]):
-        falls = p[:, t] <= p[:, t - 1]
-        out[:, t] = np.where(falls, out[:, t - 1] + 1, p[:, t])
-    return out
+    return _counted(p, _begins(p, p[:, 1:] > p[:, :-1]))
 
 
 def growing(p: Array) -> Array:
     """Count on by one wherever a position is not above all before it."""
-    out = p.copy()
-    for t in range(1, p.shape[1]):
-        out[:, t] = np.maximum(p[:, t], out[:, t - 1] + 1)
-    return out
+    t = np.arange(p.shape[1])
+    return np.asarray(np.maximum.accumulate(p - t, axis=1) + t)
 
 
 def without_gaps(p: Array) -> Array:
     """Begin at the first position and go on by one wherever positions rise."""
-    out = p.copy()
-    for t in range(1, p.shape[1]):
-        out[:, t] = np.where(p[:, t] > p[:, t - 1], out[:, t - 1] + 1, p[:, t])
-    return out
+    return _counted(p, _begins(p, p[:, 1:] <= p[:, :-1]))
+
+
+def _begins(p: Array, later: Array) -> Array:
+    """Tell which tokens begin something: the first of a row, and some of the later ones."""
+    begins = np.ones(p.shape, dtype=bool)
+    begins[:, 1:] = later
+    return begins
+
+
+def _runs(p: Array) -> Array:
+    """Tell where positions do not go on by one."""
+    return _begins(p, p[:, 1:] != p[:, :-1] + 1)
+
+
+def _ends(begins: Array) -> Array:
+    """Tell where what begins so ends."""
+    ends = np.ones_like(begins)
+    ends[:, :-1] = begins[:, 1:]
+    return ends
+
+
+def _since(begins: Array) -> Array:
+    """Count the tokens since something began."""
+    t = np.arange(begins.shape[1])
+    return np.asarray(t - np.maximum.accumulate(np.where(begins, t, 0), axis=1))
+
+
+def _begun(p: Array, begins: Array) -> Array:
+    """Return the position where something began."""
+    return np.take_along_axis(p, np.arange(p.shape[1]) - _since(begins), axis=1)
+
+
+def _counted(p: Array, begins: Array) -> Array:
+    """Count by one from the position where something began."""
+    return _begun(p, begins) + _since(begins)
 
 
 def evens_first(p: Array) -> Array:

@@ -43,19 +43,30 @@ class Run:
 
 def runs_of(positions: np.ndarray) -> list[list[Run]]:
     """Take positions (B, S) or (S,) apart: a list for each row, or one where all rows are alike."""
-    if positions.ndim == 1 or (positions == positions[:1]).all():
-        row = positions if positions.ndim == 1 else positions[0]
-        return [list(_runs(row, slice(None)))]
-    return [list(_runs(row, slice(n, n + 1))) for n, row in enumerate(positions)]
+    rows = _rows(positions)
+    if len(rows) == 1:
+        return [list(_runs(rows[0], slice(None)))]
+    return [list(_runs(row, slice(n, n + 1))) for n, row in enumerate(rows)]
 
 
 def count_runs(positions: np.ndarray) -> int:
     """Return how many calls positions (B, S) or (S,) may take."""
-    return sum(map(len, runs_of(positions))) if positions.size else 0
+    rows = _rows(positions)
+    return len(rows) + int(_goes_elsewhere(rows).sum()) if positions.size else 0
+
+
+def _rows(positions: np.ndarray) -> np.ndarray:
+    """Return the rows, or one where all are alike."""
+    rows = np.atleast_2d(positions)
+    return rows[:1] if (rows == rows[:1]).all() else rows
+
+
+def _goes_elsewhere(positions: np.ndarray) -> np.ndarray:
+    return np.asarray(np.diff(positions.astype(np.int64)) != 1)
 
 
 def _runs(row: np.ndarray, rows: slice) -> Iterator[Run]:
-    ends = np.flatnonzero(np.diff(row.astype(np.int64)) != 1) + 1
+    ends = np.flatnonzero(_goes_elsewhere(row)) + 1
     start = 0
     for end in (*ends.tolist(), len(row)):
         yield Run(rows, slice(start, end), int(row[start]))

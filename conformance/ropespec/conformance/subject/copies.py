@@ -2,13 +2,16 @@
 
 A check that is tried on a fresh instance then does not pay for the import again, nor for what the
 first call imports: the copy does that before it forks (`imports`). Only a process that can be
-copied whole is: one thread, no children, nothing open but files, no memory shared for writing. Runs
-inside the worker, on Linux.
+copied whole is: one thread, no children, nothing open but files, no memory shared for writing.
+Threads of OpenMP, which torch has as soon as it has computed a large table, are given back before:
+it starts others when it needs them. Runs inside the worker, on Linux.
 """
 
 import atexit
 import contextlib
+import ctypes
 import os
+import re
 import select
 import signal
 import socket
@@ -29,6 +32,8 @@ Serve = Callable[[socket.socket], None]
 
 WAIT = bytes(8)
 """What a copy says in place of a process id, when it has modules to import first."""
+_OPENMP = re.compile(r"/lib[gi]?omp[\d.-][^/]*$")  # of GCC, Intel and LLVM
+_HARD = 2  # omp_pause_hard: threads end, what was set stays
 _NOT_WHOLE = 77  # the exit code of a copy that has found something shared
 _PATIENCE = 2.0  # seconds for a child that does nothing to end
 
@@ -110,17 +115,25 @@ def finish() -> None:
 
 def _alone(before: frozenset[str]) -> bool:
     """Whether a fork of this process is all there is of it."""
-    if opened() - before or _shares_memory() or _has_children():
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    if opened() - before or _shares_memory(maps) or _has_children():
         return False
+    _end_threads(maps)
     # Libraries that know of forks end their threads before one; those that do not still have them.
     if not _forks_and_ends():
         return False
     return len(list(Path("/proc/self/task").iterdir())) == 1
 
 
-def _shares_memory() -> bool:
-    maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+def _shares_memory(maps: list[str]) -> bool:
     return any(line.split()[1].startswith("rw-s") for line in maps)
+
+
+def _end_threads(maps: list[str]) -> None:
+    """Have each OpenMP that is loaded end its threads."""
+    for path in {line.split(maxsplit=5)[-1] for line in maps if _OPENMP.search(line)}:
+        with contextlib.suppress(OSError, AttributeError):  # older than OpenMP 5
+            ctypes.CDLL(path).omp_pause_resource_all(_HARD)
 
 
 def _has_children() -> bool:

@@ -4,6 +4,7 @@ Each of them is there where the system has it; `WorkerProcess.lacks` says in wor
 """
 
 import contextlib
+import ctypes
 import os
 import signal
 from pathlib import Path
@@ -57,7 +58,5 @@ def go_first() -> None:
 
 def die_with_parent() -> None:
     """Have the system kill this process when its parent ends, even if it hangs."""
-    with contextlib.suppress(ImportError, AttributeError, OSError):
-        import ctypes  # noqa: PLC0415  # a build of Python may lack it
-
+    with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
