@@ -50,6 +50,14 @@ def pieces_of_64(x, positions):
     return np.concatenate(parts, axis=-1)
 
 
+def tiles_of_32(x, positions):
+    """Pair halves of each tile, by the frequencies of the whole head; the last one is narrower."""
+    angle, y = positions[..., None, None] * theta(x.shape[-1]), np.empty_like(x)
+    for at in range(0, x.shape[-1], 32):
+        y[..., at : at + 32] = halves(x[..., at : at + 32], angle[..., at // 2 : at // 2 + 16])
+    return y
+
+
 def halves_of_the_head_cut_late(x, positions):
     r, d = 16, x.shape[-1]
     angle = positions[..., None, None] * np.tile(theta(r), 2)
@@ -200,6 +208,7 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
             "tail of a key is that of its query",
         ),
         (pieces_of_64, {"head_dims": [64, 128]}, "heads in pieces", "pieces of 64"),
+        (tiles_of_32, {"head_dims": [16, 32, 40, 64]}, "heads in pieces", "its own frequencies"),
         (
             halves_of_the_head_cut_late,
             {"rotary_dim": 16, "head_dims": [32, 40, 64]},
@@ -249,7 +258,7 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
             "another blend",
             "rounded down",
         ),
-        (tiled_over_heads, {}, "wrong axis", "repeated for each head"),
+        (tiled_over_heads, {}, "positions repeated in another order", "and not each of them"),
         (exponent_of_its_own, {}, "wrong exponent", "base^(-(2i +3)/(r +6))"),
         (by_the_period, {"scaling": PARTS}, "another blend", "wavelength"),
         (

@@ -312,7 +312,12 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
         (rotates_24, {"head_dims": [32, 64]}, "another rotary_dim", "24 components rotate"),
         (gaps_closed_through_the_batch, {}, "gaps closed", "rise, through the batch"),
         (last_chunk_by_its_own_size, {}, "rotated by the position of another", "block of 64"),
-        (positions_tiled_over_heads, {}, "wrong axis", "repeated for each head"),
+        (
+            positions_tiled_over_heads,
+            {},
+            "positions repeated in another order",
+            "positions of all rows are repeated for each head",
+        ),
         (angles_in_bfloat16, {}, "angles or products in half precision", "rounded to bfloat16"),
         (
             ramp_of_the_whole_head,

@@ -43,6 +43,8 @@ B5 positions of one row for all
     The batch index of the table is ignored; index cos and sin by the row as well.
 X1 wrong axis
     The head axis is taken for the sequence; read the length from the sequence axis.
+positions repeated in another order
+    Positions are tiled over the heads, where each is to stand beside itself; repeat each of them.
 heads read as tokens
     Two axes change places by a reshape, which leaves every number where it is; transpose them.
 counted from the first position
@@ -206,12 +208,12 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
     "row": ("X1", "the index of its row", lambda g: g.index(0)),
     "flat": ("X1", "its place counted through the whole batch", flat),
     "tiled": (
-        "X1",
+        "positions repeated in another order",
         "that at its place when all positions are repeated for each head, and not each of them",
         tiled,
     ),
     "tiled rows": (
-        "X1",
+        "positions repeated in another order",
         "that at its place when the positions of all rows are repeated for each head",
         tiled_rows,
     ),

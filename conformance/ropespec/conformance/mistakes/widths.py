@@ -25,7 +25,8 @@ R6 padded lanes rotate
 tail changed
     What is to come back as it is does not; mask lanes beyond rotary_dim, where they are stored too.
 R9 wrong end rotates, or tail dropped
-    The first rotary_dim components must rotate and the others come back as they are.
+    The rotary_dim components at the end that is claimed rotate, and stay there; the others come
+    back as they are.
 halves of a padded head
     The width is rounded up to a power of two and halved; halve the width itself.
 another rotary_dim
@@ -71,26 +72,34 @@ def _rotated_half_of_head(g: Given) -> list[Member]:
     return made
 
 
-def _in_pieces(width: int) -> Choice:
-    """Return pairs and frequencies of a rotation of `width` components, begun anew after them."""
+def _in_pieces(width: int, *, anew: bool) -> Choice:
+    """Return the pairs of pieces of `width` components, by frequencies that go on or begin anew.
 
-    def starts(g: Given) -> range:
-        fits = g.turning > width and g.turning % width == 0
-        return range(0, g.turning, width if fits else g.turning)
+    Where they begin anew they are those of a rotation of `width` components, and nothing is left.
+    """
+
+    def pieces(g: Given) -> list[tuple[int, int]]:
+        whole = anew and g.turning % width
+        starts = range(0, g.turning, g.turning if whole else width)
+        return [(start, min(start + starts.step, g.turning)) for start in starts]
 
     def pairs(g: Given) -> Pairs:
-        each = [claimed_layout(g, g.turning // 2 // len(starts(g)), start) for start in starts(g)]
+        each = [claimed_layout(g, (stop - start) // 2, start) for start, stop in pieces(g)]
         return Pairs(*(np.concatenate(members) for members in zip(*each, strict=True)))
 
     def theta(g: Given) -> Array:
-        count = len(starts(g))
+        count = len(pieces(g))
         own = g.turning // count
         one = ladder(g) if count == 1 else g.base ** (-np.arange(0, own, 2) / own)
         return np.tile(one, count)
 
     what = f"a head of more than {width} components is rotated in pieces of {width}"
-    change = {"pairing": pairs, "frequency": theta}
-    return Choice("heads in pieces", "pairing", what, change, 2.0)
+    if anew:
+        return Choice(_PIECES, "pairing", what, {"pairing": pairs, "frequency": theta}, 2.0)
+    return Choice(_PIECES, "pairing", f"{what}, by its own frequencies", {"pairing": pairs}, 2.0)
+
+
+_PIECES = "heads in pieces"
 
 
 def _power_of_two(g: Given) -> int:
@@ -148,7 +157,8 @@ WIDTHS: tuple[Choice, ...] = (
         made_of(lambda g: None if g.interleaved else _rotated_half_of_head(g)),
         2.0,
     ),
-    *map(_in_pieces, (32, 64, 128)),
+    *(_in_pieces(width, anew=True) for width in (32, 64, 128)),
+    *(_in_pieces(width, anew=False) for width in (8, 16, 32, 64, 128)),
     Choice("R9", "pairing", "the last components rotate", {"pairing": _last}),
     Choice(
         "R2",
