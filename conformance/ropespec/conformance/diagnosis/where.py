@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,11 +95,11 @@ def conditions(
     """
     if not any(part.any() for part in no):
         return [EVERYWHERE]
-    chosen = _chosen(yes, no)
+    chosen = _chosen(givens, yes, no)
     known = [
         (atom, out)
         for name, feature in (HISTORY | FEATURES if history else FEATURES).items()
-        for atom, out in _atoms(name, feature, givens, chosen)
+        for atom, out in _atoms(name, feature, chosen)
         if out.any()
     ]
     found = [Where((atom,)) for atom, out in known if out.all()]
@@ -107,28 +108,29 @@ def conditions(
     return (found or _of_dense(atoms, excluded, most))[:most]
 
 
-def _chosen(yes: Sequence[Array], no: Sequence[Array]) -> list[tuple[_Places, int]]:
-    """Return places where it is seen, then those where it is refuted; and how many come first."""
+class _Chosen(NamedTuple):
+    """Places of a call: so many where it is seen, then those where it is refuted."""
+
+    given: Given
+    places: _Places
+    seen: int
+
+
+def _chosen(givens: Sequence[Given], yes: Sequence[Array], no: Sequence[Array]) -> list[_Chosen]:
+    """Return some places of each call, and how many of them come first."""
     rng = np.random.default_rng(17)
-    chosen = list[tuple[_Places, int]]()
-    for here, there in zip(yes, no, strict=True):
+    chosen = list[_Chosen]()
+    for given, here, there in zip(givens, yes, no, strict=True):
         kept, left = _some(here, rng), _some(there, rng)
-        both = np.unravel_index(np.concatenate([kept, left]), here.shape)
-        chosen.append((both, len(kept)))
+        if len(kept) + len(left):
+            both = np.unravel_index(np.concatenate([kept, left]), here.shape)
+            chosen.append(_Chosen(given, both, len(kept)))
     return chosen
 
 
-def _atoms(
-    name: str, feature: Feature, givens: Sequence[Given], chosen: Sequence[tuple[_Places, int]]
-) -> Iterator[tuple[Atom, Array]]:
+def _atoms(name: str, feature: Feature, chosen: Sequence[_Chosen]) -> Iterator[tuple[Atom, Array]]:
     """Return comparisons that hold wherever it is seen, and what each of them excludes."""
-    inside, outside = [np.zeros(0)], [np.zeros(0)]
-    for given, (places, count) in zip(givens, chosen, strict=True):
-        if len(places[0]):
-            values = _at(feature.of(given), places)
-            inside.append(values[:count])
-            outside.append(values[count:])
-    seen, refuted = np.concatenate(inside), np.concatenate(outside)
+    seen, refuted = _values(feature, chosen)
     if not len(seen):
         return
     low, high = float(seen.min()), float(seen.max())
@@ -139,6 +141,21 @@ def _atoms(
         tried += [Atom(name, ">=", low), Atom(name, "<=", high)]
     for atom in tried:
         yield atom, ~atom.holds(refuted)
+
+
+def _values(feature: Feature, chosen: Sequence[_Chosen]) -> tuple[Array, Array]:
+    """Return the values of a feature where it is seen, and where it is refuted."""
+    each = [feature.of(call.given) for call in chosen]
+    counts = [(call.seen, len(call.places[0]) - call.seen) for call in chosen]
+    if all(values.size == 1 for values in each):  # of whole calls
+        of_calls, sizes = np.array([values.item() for values in each]), np.array(counts).T
+        return np.repeat(of_calls, sizes[0]), np.repeat(of_calls, sizes[1])
+    known = [_at(values, call.places) for values, call in zip(each, chosen, strict=True)]
+    halves = [
+        (values[:count], values[count:]) for values, (count, _) in zip(known, counts, strict=True)
+    ]
+    seen, refuted = zip(*halves, strict=True)
+    return np.concatenate(seen), np.concatenate(refuted)
 
 
 def _at(values: Array, places: _Places) -> Array:

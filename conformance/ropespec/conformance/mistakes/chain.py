@@ -219,9 +219,8 @@ def run(chain: Chain, given: Given) -> Made:
         bound = _error(chain, work, *_farthest(taken, place, theta), _length(cos, sin))
         room = np.abs(x) * _UNIT[work] * 2
         length = np.hypot(a, b) if given.dtype == "float64" else _length(a, b)
-        for to in (to_first, to_second):
-            room[..., to] = np.broadcast_to(bound, u.shape) * length
-        y, room = _stored(chain, given, work, y, room.reshape(given.x.shape))
+        room[..., to_first] = room[..., to_second] = bound * length
+        y, room = _stored(chain, given, taken, y, room.reshape(given.x.shape))
         for other in chain.nudged:
             room = room + np.abs(run(other, given).y - y)
     return Made(y, chain.slack * room)
@@ -243,9 +242,10 @@ def _error(chain: Chain, work: str, place: Array, theta: Array, gain: Array) -> 
     return np.asarray(error * np.maximum(gain, 1.0))
 
 
-def _stored(chain: Chain, given: Given, work: str, y: Array, room: Array) -> tuple[Array, Array]:
+def _stored(chain: Chain, given: Given, taken: Given, y: Array, room: Array) -> tuple[Array, Array]:
     """Return what is stored, and its error: that of the pairs, of moving and of rounding."""
-    room, taken = room + _LEAST[given.dtype], chain.call(given)
+    work = "float32" if chain.coarse else _working(given.dtype)
+    room = room + _LEAST[given.dtype]
     if chain.store is not as_made:  # what moves components moves their room
         room = np.fmax(room, np.abs(chain.store(taken, room)))
     room = room + 4 * _UNIT[work] * np.abs(y)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -165,6 +166,7 @@ def beside_another(dtype: str) -> Iterator[Choice]:
                 yield several((place,), kind, stages)
 
 
+@cache
 def several(places: tuple[str, ...], kind: str, only: tuple[str, ...] | None = None) -> Choice:
     """Return a chain that rounds at some places, all to one dtype."""
     rounds = _Rounds(places, kind)
