@@ -283,7 +283,7 @@ def narrow() -> Narrow:
     return Narrow()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run():
     """Return what runs pytest in a folder, in a process of its own, as a user would."""
 

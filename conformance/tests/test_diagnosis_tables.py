@@ -155,6 +155,12 @@ def runs_by_range(x, positions):
     return rope(x, np.where(fits, least + np.arange(positions.shape[1]), positions))
 
 
+def run_by_range_of_all(x, positions):
+    if positions.size and np.ptp(positions) == positions.shape[1] - 1:
+        positions = positions.min() + np.arange(positions.shape[1])[None]
+    return rope(x, positions)
+
+
 def far_rows_brought_near(x, positions):
     start = positions[:, :1]
     return rope(x, positions - np.where(start >= 65536, start, 0))
@@ -193,6 +199,11 @@ def pairs_to_the_nearest(x, positions):
     frequencies = np.where(np.arange(d // 2) < np.round(0.4 * d / 2), theta(d), 0)
     angle = positions[..., None, None] * frequencies
     return turned(x, np.cos(angle), np.sin(angle))
+
+
+def interpolated_to_the_last_row(x, positions):
+    """Take 4096 rows from 0 to 512 with both ends, where the last is to be one step before."""
+    return rope(x, positions * (512 / 4095))
 
 
 def divided_in_integers(x, positions):
@@ -344,6 +355,12 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
             "divided by 8 and rounded down",
         ),
         (
+            interpolated_to_the_last_row,
+            {"scaling": LINEAR, "max_position": 4095, "head_dims": [32, 64]},
+            "positions scaled",
+            "multiplied by 4096/4095",
+        ),
+        (
             slice_moved_back,
             {"max_position": 4095, "negative_positions": False, "head_dims": [32]},
             "slice moved back",
@@ -435,6 +452,11 @@ def test_tokens_of_equal_numbers_are_told_apart(diagnosed):
         (
             runs_by_range,
             "counted from the smallest of a row if the largest is as far as in a run",
+            "every call",
+        ),
+        (
+            run_by_range_of_all,
+            "counted from the smallest of all if the largest of all is as far as in a run",
             "every call",
         ),
         (

@@ -66,8 +66,8 @@ def summarize(
 def _subject(reporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
     told = [report.ropespec for report in reports if report.ropespec["result"]]
     if not told:
-        first = reports[0].ropespec
-        reporter.write_line(f"{first['target']} cannot be used: {first['finding']}", red=True)
+        why = min(reports, key=lambda report: not report.failed).ropespec  # the others skip
+        reporter.write_line(f"{why['target']} cannot be used: {why['finding']}", red=True)
         return
     verdict = _explained(_verdict(told, sum(report.duration for report in reports)), told[0])
     width = shutil.get_terminal_size().columns

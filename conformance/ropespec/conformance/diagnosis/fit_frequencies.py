@@ -14,6 +14,7 @@ from ropespec.conformance.mistakes.chain import Chain, ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import (
     LADDERS,
+    NEAR_ONE,
     fitted_base,
     fitted_exponent,
     fitted_scale,
@@ -129,6 +130,7 @@ def _ladders(
         mean, fastest = float(np.mean(ratios)), float(lines[0].ratios[0])
         exact = float(Fraction(fastest).limit_denominator(_DENOMINATOR))
         near = [exact] if abs(exact - fastest) < 1e-5 * abs(fastest) else []
+        near += [1 + 1 / round(1 / (fastest - 1))] if abs(fastest - 1) < NEAR_ONE else []
         yield from map(fitted_scale, dict.fromkeys((snapped(mean, 1e-4), *near)))
     straight = all(line.straight for line in lines)
     bases, widths = np.array([line.base for line in lines]), np.array([w.width for w in lines])
@@ -243,6 +245,6 @@ def _described(
 ) -> str:
     key = next(iter(measured))
     ratio = measured[key] / ladder(templates[key])
-    told = ", ".join(f"{r:.4g}" for r in ratio[:6])
+    told = ", ".join(f"{r:.6g}" for r in ratio[:6])
     more = ", ..." if len(ratio) > 6 else ""
     return f"the frequencies are these times the claimed ones, at width {key[0]}: {told}{more}"

@@ -170,6 +170,11 @@ WHOLE: tuple[Choice, ...] = (
         "counted from the smallest of a row if the largest is as far as in a run",
         runs_by_their_range,
     ),
+    _whole(
+        "taken for a run",
+        "counted from the smallest of all if the largest of all is as far as in a run",
+        lambda g: runs_by_their_range(g, None),
+    ),
     _whole("taken for a run", "of the first row if the last has the same", rows_by_their_ends),
     _whole(
         "taken for a run", "of the first row if all rows begin with the same", rows_by_their_firsts

@@ -37,13 +37,16 @@ def runs_by_all_ends(g: Given) -> Array:
     return spread(counted if np.array_equal(p[:, -1:], counted[:, -1:]) else p, g)
 
 
-def runs_by_their_range(g: Given) -> Array:
-    """Count from the smallest position of a row if the largest is as far as the last of a run."""
+def runs_by_their_range(g: Given, axis: int | None = 1) -> Array:
+    """Count from the smallest position of a row if the largest is as far as the last of a run.
+
+    Without an axis it is the smallest and the largest of all rows.
+    """
     p = g.positions
     if not p.size:
         return spread(p, g)
-    least = p.min(axis=1, keepdims=True)
-    fits = p.max(axis=1, keepdims=True) - least == p.shape[1] - 1
+    least = p.min(axis=axis, keepdims=True)
+    fits = p.max(axis=axis, keepdims=True) - least == p.shape[1] - 1
     return spread(np.where(fits, least + np.arange(p.shape[1]), p), g)
 
 

@@ -80,7 +80,7 @@ def _in_pieces(width: int, *, anew: bool) -> Choice:
 
     def pieces(g: Given) -> list[tuple[int, int]]:
         whole = anew and g.turning % width
-        starts = range(0, g.turning, g.turning if whole else width)
+        starts = range(0, max(g.turning, 1), g.turning if whole else width)  # one of nothing
         return [(start, min(start + starts.step, g.turning)) for start in starts]
 
     def pairs(g: Given) -> Pairs:

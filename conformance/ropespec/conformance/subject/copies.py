@@ -3,8 +3,8 @@
 A check that is tried on a fresh instance then does not pay for the import again, nor for what the
 first call imports: the copy does that before it forks (`imports`). Only a process that can be
 copied whole is: one thread, no children, nothing open but files, no memory shared for writing.
-Threads of OpenMP, which torch has as soon as it has computed a large table, are given back before:
-it starts others when it needs them. Runs inside the worker, on Linux.
+Threads of OpenMP, which a framework has as soon as it has computed a large table, are given back
+before: it starts others when it needs them. Runs inside the worker, on Linux.
 """
 
 import atexit
