@@ -32,7 +32,7 @@ LOST = {
 # The whole suite takes seconds; the others are run on the checks where styles differ. All of them
 # are given the whole suite, at many seeds, by `ropespec.bench.alarms`; torch and JAX by the tests
 # of the backends, compiled too, which takes a third of the time of one in torch.
-WHOLE = ("usual_half", "vectors_of_16", "mixed_rates")
+WHOLE = ("usual_half", "mixed_rates")
 TELLING = (
     *("ROT-6", "ROT-7", "ROT-14", "ROT-16", "ROT-17", "ROT-22", "ROT-23"),
     *("FREQ-2", "JDG-3"),
