@@ -60,22 +60,26 @@ def verdict_on(tmp_path, source, *only, **plan):
         return run(session, Plan(only=only, **plan))
 
 
-def test_an_error_after_many_calls_is_no_evidence_of_anything_else(tmp_path):
-    """A right subject whose cache fills up raises; no mistake of its numbers is named."""
-    verdict = verdict_on(tmp_path, RAISES_LATE.format(after=150), "ROT")
-    failed = [result for result in verdict.checks if not result.status.conforms]
+@pytest.fixture(scope="module")
+def filled_up(tmp_path_factory):
+    """Return the verdict on a right subject whose cache fills up."""
+    return verdict_on(tmp_path_factory.mktemp("late"), RAISES_LATE.format(after=150), "ROT")
+
+
+def test_an_error_after_many_calls_is_no_evidence_of_anything_else(filled_up):
+    """The subject raises; no mistake of its numbers is named."""
+    failed = [result for result in filled_up.checks if not result.status.conforms]
 
     assert {result.status for result in failed} == {Status.ERROR}
     (first,) = (result for result in failed if result.stateful)
     assert "a call before it is to blame" in first.message
-    assert [item.name for item in verdict.diagnosis] == ["it raises"]
-    assert "cache full" in verdict.diagnosis[0].sentence
+    assert [item.name for item in filled_up.diagnosis] == ["it raises"]
+    assert "cache full" in filled_up.diagnosis[0].sentence
 
 
-def test_an_error_that_goes_away_is_followed_by_a_fresh_start(tmp_path):
+def test_an_error_that_goes_away_is_followed_by_a_fresh_start(filled_up):
     """The checks after it judge numbers again, instead of repeating one error to the end."""
-    verdict = verdict_on(tmp_path, RAISES_LATE.format(after=150), "ROT")
-    statuses = [result.status for result in verdict.checks if result.status is not Status.SKIP]
+    statuses = [result.status for result in filled_up.checks if result.status is not Status.SKIP]
     first = statuses.index(Status.ERROR)
 
     assert Status.PASS in statuses[first + 1 :]
