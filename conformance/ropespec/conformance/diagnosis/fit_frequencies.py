@@ -14,7 +14,6 @@ from ropespec.conformance.mistakes.chain import Chain, ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import (
     LADDERS,
-    NEAR_ONE,
     fitted_base,
     fitted_exponent,
     fitted_scale,
@@ -30,6 +29,8 @@ from ropespec.spec.scaling import Llama3, NtkByParts, Yarn
 __all__ = ["fitted_frequencies"]
 
 _DENOMINATOR = 64
+_ONE_OFF = 1 / _DENOMINATOR
+"""How near to 1 a factor is if it is the ratio of two counts of which one is one too many."""
 _STEPS = 3.0 ** np.arange(11)
 _NEAR_STEPS = 7
 """How many of them are near enough for most tables, and so many are taken at least."""
@@ -130,8 +131,10 @@ def _ladders(
         mean, fastest = float(np.mean(ratios)), float(lines[0].ratios[0])
         exact = float(Fraction(fastest).limit_denominator(_DENOMINATOR))
         near = [exact] if abs(exact - fastest) < 1e-5 * abs(fastest) else []
-        near += [1 + 1 / round(1 / (fastest - 1))] if abs(fastest - 1) < NEAR_ONE else []
         yield from map(fitted_scale, dict.fromkeys((snapped(mean, 1e-4), *near)))
+        if abs(fastest - 1) < _ONE_OFF:
+            count = round(1 / (fastest - 1))
+            yield fitted_scale(1 + 1 / count, f"{abs(count + 1)}/{abs(count)}")
     straight = all(line.straight for line in lines)
     bases, widths = np.array([line.base for line in lines]), np.array([w.width for w in lines])
     if straight and np.allclose(bases, bases[0], rtol=2e-2):

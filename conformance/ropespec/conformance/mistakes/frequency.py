@@ -14,7 +14,6 @@ from ropespec.conformance.mistakes.steps import STEPPED
 __all__ = [
     "LADDERS",
     "MISTAKES",
-    "NEAR_ONE",
     "fitted_base",
     "fitted_exponent",
     "fitted_scale",
@@ -277,19 +276,12 @@ def fitted_stretch(times: float, key: str) -> Choice:
     return _choice(key, f"the base is multiplied by {times:.6g}^(r/(r-2))", ladder, 2.0)
 
 
-NEAR_ONE = 1 / 64
-"""How near to 1 a factor is if it is the ratio of two counts of which one is one too many."""
-
-
-def fitted_scale(factor: float) -> Choice:
-    """Return all frequencies times one factor."""
+def fitted_scale(factor: float, said: str = "") -> Choice:
+    """Return all frequencies times one factor, which may be said otherwise than as a number."""
     key = {2.0: "K6", -1.0: "S1"}.get(factor, "K1")
-    number = f"{factor:.10g}"
-    if 0 < abs(factor - 1) < NEAR_ONE and factor == 1 + 1 / (count := round(1 / (factor - 1))):
-        number = f"{abs(count + 1)}/{abs(count)}"
     return _choice(
         key,
-        f"the frequencies, or the positions, are multiplied by {number}",
+        f"the frequencies, or the positions, are multiplied by {said or format(factor, '.10g')}",
         lambda g: factor * _right(g),
         2.0,
     )
