@@ -80,7 +80,8 @@ def _in_pieces(width: int, *, anew: bool) -> Choice:
 
     def pieces(g: Given) -> list[tuple[int, int]]:
         whole = anew and g.turning % width
-        starts = range(0, max(g.turning, 1), g.turning if whole else width)  # one of nothing
+        last = max(g.turning, 1)  # what does not rotate at all is one piece
+        starts = range(0, last, g.turning if whole else width)
         return [(start, min(start + starts.step, g.turning)) for start in starts]
 
     def pairs(g: Given) -> Pairs:
