@@ -485,6 +485,42 @@ def test_heads_are_given_masks_of_their_own(named):
     assert named(attention=attention_with(masks_by_members)) == [told]
 
 
+def masks_of_rows(given):
+    """Take a mask of three axes for one of rows, where there are as many of these as heads."""
+    mask, rows = given["mask"], len(given["q"])
+    of_heads = mask is not None and mask.ndim == 3 and len(mask) == rows
+    return {"mask": mask[:, None]} if of_heads else {}
+
+
+def test_a_mask_of_heads_alone_is_asked_for(named):
+    """Only a mask without an axis of rows is taken wrongly."""
+    told = "", "masks of rows", "mask of masks without an axis of rows"
+
+    assert named(attention=attention_with(masks_of_rows)) == [told]
+
+
+def splits_of_keys(q, k, v, *, query_positions, key_positions, mask=None, **how):
+    """Add up splits of eight keys, each relative to its own largest score."""
+    sides = (
+        reference.apply_rotary(q, query_positions, **how),
+        reference.apply_rotary(k, key_positions, **how),
+    )
+    s = np.einsum("bshd,bthd->bhst", *sides) / np.sqrt(q.shape[-1])
+    s = s if mask is None else np.where(mask, s, -1e30)
+    for start in range(0, s.shape[-1], 8):
+        s[..., start : start + 8] -= s[..., start : start + 8].max(axis=-1, keepdims=True)
+    powers = np.exp(s) * (True if mask is None else mask)
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return np.einsum("bhst,bthd->bshd", weights, v).astype(q.dtype), weights.astype(q.dtype)
+
+
+def test_splits_that_are_not_rescaled_are_told(named):
+    """Nothing is wrong where all keys are in one split."""
+    told = "", "splits not rescaled", "softmax of many keys"
+
+    assert named(attention=splits_of_keys) == [told]
+
+
 def test_attention_that_is_right_has_no_name(named):
     """Nothing is said of it even if a check has failed."""
     assert named(attention=attention_with(lambda _: {})) == []

@@ -93,9 +93,45 @@ def tables_in_float16(x, positions):
     return half(x, cos, sin)
 
 
+def runs_until_positions_fall(x, positions):
+    """Copy rows of a table from where a packed row begins until its positions fall."""
+    p = positions.copy()
+    for j in range(1, p.shape[1]):
+        p[:, j] = np.where(positions[:, j] < positions[:, j - 1], positions[:, j], p[:, j - 1] + 1)
+    return turn(x, p)
+
+
+def scaled_tables_in_bfloat16(x, positions):
+    """Store the cosines and sines of linear scaling in half precision."""
+    angle = positions[..., None] * theta(x.shape[-1]) / 4
+    cos, sin = (f(angle).astype("bfloat16").astype(np.float32) for f in (np.cos, np.sin))
+    return half(x, cos, sin)
+
+
+def coordinates_in_the_dtype_of_x(x, positions):
+    """Give rows and columns the dtype of x before their angles are made."""
+    n = x.shape[-1] // 4
+    number = positions.astype(x.dtype).astype(np.float64)
+    angle = np.concatenate([one[..., None] * theta(2 * n) for one in number], axis=-1)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
 @pytest.mark.parametrize(
     ("function", "claims", "name", "what"),
     [
+        (runs_until_positions_fall, {}, "gaps closed", "unless positions fall"),
+        (
+            scaled_tables_in_bfloat16,
+            {"scaling": {"rope_type": "linear", "factor": 4.0}},
+            "table in half precision",
+            "cos and sin are rounded to bfloat16",
+        ),
+        (
+            coordinates_in_the_dtype_of_x,
+            {"sections": [8, 8], "axial": True, "dtypes": ["bfloat16"]},
+            "positions in half precision",
+            "positions are rounded to bfloat16",
+        ),
         (
             sines_by_factors,
             {"dtypes": ["float64"]},

@@ -121,6 +121,26 @@ def test_a_broken_offset_is_named():
     assert verdict.diagnosis[0].name == "offset"
 
 
+@pytest.mark.parametrize(
+    ("subject", "claims", "check", "name", "where"),
+    [
+        (
+            "CachedGrowsLate",
+            HALF | {"max_position": 4095},
+            "ROT-19.grown",
+            "slice moved back",
+            "every call",
+        ),
+        ("key_for_each_query", HALF, "ROT-7.value", "keys rotated for each query", "every call"),
+    ],
+)
+def test_what_a_style_hands_over_is_named(subject, claims, check, name, where):
+    """A table that grows a call too late, and heads of k that several of q share."""
+    (first, *_) = judged(f"{STYLED}:{subject}", claims, (check,)).diagnosis
+
+    assert (first.name, first.where) == (name, where)
+
+
 def test_keys_judged_and_heads_that_are_refused_are_told():
     """A function that takes as many heads of k as of q is called so, and the report says it."""
     with open_subject(f"{STYLED}:heads_alike", {}, 30.0) as session:

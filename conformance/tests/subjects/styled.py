@@ -125,6 +125,14 @@ def key_off_by_one(q, k, positions):
     return query_and_key(q, q, positions)[0], query_and_key(k, k, positions + 1)[1]
 
 
+def key_for_each_query(q, k, positions):
+    """Turn a head of k once for each head of q that shares it."""
+    turned_q, turned_k = query_and_key(q, k, positions)
+    for _ in range(1, q.shape[2] // k.shape[2]):
+        turned_k = query_and_key(q, turned_k, positions)[1]
+    return turned_q, turned_k
+
+
 def key_by_query(q, k, cos, sin):
     """Make the products with the sine of the query, for the key too."""
     a, b = q.chunk(2, dim=-1)
@@ -349,6 +357,23 @@ class CachedGrowsWrong(Cached):
             more = table(self.sizes[0], missing, self.sizes[1])
             self.tables = tuple(torch.cat(both) for both in zip(self.tables, more, strict=True))
         return super().rows(offset, size)
+
+
+class CachedGrowsLate(Cached):
+    """Doubles its table while a call would begin behind it, and moves a slice back to its end."""
+
+    def __init__(self, dim, max_seq_len=64, base=10000.0):
+        super().__init__(dim, max_seq_len, base)
+        self.sizes = dim, base
+
+    def rows(self, offset, size):
+        """Slice as `dynamic_slice` does."""
+        held = needed = len(self.tables[0])
+        while offset >= needed or size > needed:
+            needed *= 2
+        if needed > held:
+            self.tables = table(self.sizes[0], needed, self.sizes[1])
+        return super().rows(min(offset, needed - size), size)
 
 
 class CachedFirst(Cached):

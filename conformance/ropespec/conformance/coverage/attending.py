@@ -12,7 +12,7 @@ __all__ = ["MASKS", "Place", "attention_table", "masked", "pair_of"]
 
 _LENGTHS = ("4 of 4", "5 of 7", "1 of 1", "7 of 5", "3 of 37", "1 of 9", "9 of 1", "33 of 35")
 _HEADS = ("1 of 1", "4 of 2", "2 of 1", "2 of 2", "6 of 3", "8 of 1", "8 of 8")
-_AXES = ("B H S T", "S T", "1 1 S T", "B 1 S T")
+_AXES = ("B H S T", "S T", "1 1 S T", "B 1 S T", "H S T", "1 H S T", "B 1 1 T")
 _POSITIONS = ("arange", "ragged", "shuffled", "gaps", "restarts", "negative")
 _FEW = 4
 _WIDEST = 64
@@ -113,5 +113,12 @@ def masked(kind: str, axes: str, at: Place) -> Bool | None:
     if found is None:
         return None
     whole = np.broadcast_to(found, at.shape)
-    cut = {"S T": whole[0, 0], "1 1 S T": whole[:1, :1], "B 1 S T": whole[:, :1]}
+    cut = {
+        "S T": whole[0, 0],
+        "1 1 S T": whole[:1, :1],
+        "B 1 S T": whole[:, :1],
+        "H S T": whole[0],
+        "1 H S T": whole[:1],
+        "B 1 1 T": whole[:, :1, :1],
+    }
     return np.ascontiguousarray(cut.get(axes, whole))

@@ -3,21 +3,24 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 
 from ropespec.conformance.diagnosis.attended import (
+    BARE,
     BLOCKS,
     DIM,
     GROUPED,
     HEADS,
+    MANY,
     NOTHING,
     OTHER_MASKS,
     SIZES,
     Attended,
     attended,
     centred,
+    own_tops,
     rise,
 )
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
@@ -44,7 +47,9 @@ def _reproduced(session: Session, size: str) -> list[Diagnosis]:
     if len(calls) < DRAWS:
         return []
     keyed = HEADS if size == GROUPED else ("",)
-    told = next((found for how in keyed if (found := _told(calls, how)) is not None), [])
+    splits = (0, *BLOCKS[2:]) if size == MANY else (0,)
+    tried = (_told(calls, how, split) for how in keyed for split in splits)
+    told = next((found for found in tried if found is not None), [])
     count = sum(call.weights.size + call.output.size for call in calls)
     evidence = f"reproduces {count} of {count} weights and outputs in {DRAWS} fresh calls"
     return [
@@ -52,17 +57,20 @@ def _reproduced(session: Session, size: str) -> list[Diagnosis]:
     ]
 
 
-def _told(calls: Sequence[Attended], keyed: str) -> "list[_Told] | None":
+def _told(calls: Sequence[Attended], keyed: str, split: int) -> "list[_Told] | None":
     """Return what is done in all calls, where heads have these keys; None if that fits nothing."""
     pairs: Pairs | None = None
-    calls = [replace(call, keyed=keyed) for call in calls]
+    plain = split > 0
+    calls = [replace(call, keyed=keyed, split=split, plain=call.plain or plain) for call in calls]
     for call in calls:
         pairs = _fitting(call, pairs)
     told = [list(_stages(call, pairs or [])) for call in calls]
     if any(_LOST in stages or stages != told[0] for stages in told):
         return None
     of_heads = [_Told("keys", "heads mapped to other groups", keyed)] if keyed else []
-    return [*of_heads, *told[0]]
+    said = f"the weights of each {split} keys are relative to the largest score among these"
+    of_splits = [_Told("softmax", "splits not rescaled", said)] if split else []
+    return [*of_heads, *of_splits, *told[0]]
 
 
 Pairs = list[tuple[Choice, Choice]]
@@ -103,6 +111,7 @@ _MASKED = {
     "ignored": _Told("mask", "T5", "every key has a weight"),
     "inverted": _Told("mask", "mask inverted", "the keys have weights that may have none"),
     **{said: _Told("mask", "masks of other heads", said) for said in OTHER_MASKS},
+    BARE: _Told("mask", "masks of rows", "a mask (heads, S, T) is taken for one of rows"),
 }
 
 
@@ -174,10 +183,10 @@ def _fitting(call: Attended, pairs: Pairs | None) -> Pairs:
             [right],
             [(one, one) for one in queries if one in keys],
             [*((one, AS_CLAIMED) for one in queries), *((AS_CLAIMED, one) for one in keys)],
-            [*product(queries, keys)],
         ]
     )
-    for tier in tiers:
+    last = () if pairs is not None else (_possible(call) for _ in range(1))
+    for tier in chain(tiers, last):
         fits = [
             pair
             for pair in tier
@@ -191,6 +200,34 @@ def _fitting(call: Attended, pairs: Pairs | None) -> Pairs:
             near = [pair for pair in fits if pair[0].cost + pair[1].cost <= room]
             return sorted(near, key=lambda pair: pair[0].cost + pair[1].cost)
     return []
+
+
+def _possible(call: Attended) -> Pairs:
+    """Return any two choices whose scores are as far apart as the logarithms, in proportion.
+
+    A few queries, each with two keys, refute nearly all of hundreds of thousands of pairs.
+    """
+    queries, keys = call.sides
+    at = np.argwhere(call.open.sum(axis=-1) > 1)[:_ROWS]
+    if _sums(call) not in ("over keys", "none") or len(at) < _ROWS:
+        return [*product(queries, keys)]
+    apart, logs = [], []
+    q, k = np.stack([*queries.values()]), np.stack([*keys.values()])
+    for b, h, s in at:
+        one, *_, other = np.flatnonzero(call.open[b, h, s])
+        apart.append(q[:, b, s, h] @ (k[:, b, one, h] - k[:, b, other, h]).T)
+        logs.append(float(np.log(call.weights[b, h, s, one] / call.weights[b, h, s, other])))
+    off = _ROUGHLY * (1 + np.abs(logs).max())
+    fits = np.ones(apart[0].shape, dtype=bool)
+    for scores, log in zip(apart[1:], logs[1:], strict=True):
+        room = off * (np.abs(scores) + np.abs(apart[0]))
+        fits &= np.abs(scores * logs[0] - apart[0] * log) <= room
+    first, second = [*queries], [*keys]
+    return [(first[i], second[j]) for i, j in np.argwhere(fits)]
+
+
+_ROWS = 8
+_ROUGHLY = 0.02
 
 
 def _fits(call: Attended, q: Array, k: Array) -> bool:
@@ -207,6 +244,9 @@ def _both(call: Attended, q: Array, k: Array) -> tuple[Array, Array]:
     """Return the logarithms of the weights and the scores, as far as a softmax tells them."""
     open_, sums = call.open, _sums(call)
     scores = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(DIM)
+    if call.split:
+        tops = own_tops(np.where(open_, scores, -np.inf), call.split)
+        scores = np.where(open_, scores - np.where(np.isfinite(tops), tops, 0.0), scores)
     logs = np.log(np.where(open_, call.weights.astype(np.float64), 1.0))
     return centred(logs, open_, sums), centred(scores, open_, sums)
 

@@ -17,30 +17,35 @@ from ropespec.conformance.subject.session import Session
 from ropespec.spec.convention import Convention
 
 __all__ = [
+    "BARE",
     "BLOCKS",
     "DIM",
     "GROUPED",
     "HEADS",
+    "MANY",
     "NOTHING",
     "OTHER_MASKS",
     "SIZES",
     "Attended",
     "attended",
     "centred",
+    "own_tops",
     "rise",
 ]
 
 DIM = 16
 GROUPED, NARROW, OPEN = " of grouped heads", " of narrow values", " without a mask"
-MASKED = " of heads with masks of their own"
+MASKED, BARE = " of heads with masks of their own", " of masks without an axis of rows"
+MANY = " of many keys"
 SIZES = {
     "": (5, 6),
     " of as many queries as keys": (0, 6),
-    " of many keys": (5, 70),
+    MANY: (5, 70),
     GROUPED: (5, 6),
     NARROW: (5, 6),
     OPEN: (5, 6),
     MASKED: (5, 6),
+    BARE: (5, 6),
 }
 """How many queries, 0 for as many as keys, and at least how many keys, by what a call is of."""
 
@@ -95,6 +100,9 @@ class Attended:
         Whether only what is claimed is tried of queries and keys.
     keyed : str
         The one of `HEADS` by which heads have their keys.
+    split : int
+        Of how many keys the blocks are whose weights are relative to their own largest score; 0
+        for none.
     """
 
     q: Given
@@ -105,6 +113,7 @@ class Attended:
     weights: Array
     plain: bool
     keyed: str = ""
+    split: int = 0
 
     @cached_property
     def sides(self) -> tuple[dict[Choice, Array], dict[Choice, Array]]:
@@ -134,6 +143,8 @@ class Attended:
             heads, groups = self.q.shape[2], self.k.shape[2]
             for name, other in OTHER_MASKS.items():
                 found[name] = self.mask[other(np.arange(heads), heads, groups)]
+            if len(self.mask) == self.q.shape[0]:
+                found[BARE] = self.mask[:, None]
         return found
 
     def of_heads(self, parts: Array, how: str = "") -> Array:
@@ -156,12 +167,12 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     rng = np.random.default_rng([109, draw])
     queries, keys = SIZES[size]
     grouped = size in (GROUPED, MASKED)
-    b, t, h = 2, keys + draw, 6 if grouped else 2 + draw % 2
+    b, t, h = 2, keys + draw, 6 if grouped else 2 + draw % 2 * (size != BARE)
     s, g = queries or t, 2 + draw % 2 if grouped else h
     shapes = ((b, s, h, DIM), (b, t, g, DIM), (b, t, g, DIM // (1 + (size == NARROW))))
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
     at, of = places(session, rng, (b, s)), places(session, rng, (b, t))
-    mask = rng.random((h, s, t) if size == MASKED else (s, t)) < _OPEN
+    mask = rng.random((h, s, t) if size in (MASKED, BARE) else (s, t)) < _OPEN
     mask[..., :2] = True, False
     mask[..., 0, :] = True
     mask |= size == OPEN
@@ -173,12 +184,12 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     keywords = how.keywords | {
         "query_positions": sent(session, at),
         "key_positions": sent(session, of),
-        **({} if size == OPEN else {"mask": mask[(None,) * (4 - mask.ndim)]}),
+        **({} if size == OPEN else {"mask": mask[(None,) * (size != BARE) * (4 - mask.ndim)]}),
     }
     got = answered(session, "attention", (q, k, v), keywords)
     if len(got) != 2 or got[0].shape != (b, s, h, v.shape[-1]) or got[1].shape != (b, h, s, t):
         return None
-    plain = size in (GROUPED, NARROW, OPEN, MASKED)
+    plain = size in (GROUPED, NARROW, OPEN, MASKED, BARE)
     return Attended(Given(q, at, how), Given(k, of, how), v, mask, *got, plain=plain)
 
 
@@ -192,12 +203,22 @@ BLOCKS = (1, 2, 4, 8, 16, 32, 64)
 """Of how many keys the blocks of a running softmax may be."""
 
 
-def rise(scores: Array, block: int) -> Array:
-    """Return by how much the largest score is larger than that until the block of each key."""
+def own_tops(scores: Array, block: int) -> Array:
+    """Return the largest score in the block of each key."""
+    width = scores.shape[-1]
+    return np.repeat(_tops(scores, block), block, axis=-1)[..., :width]
+
+
+def _tops(scores: Array, block: int) -> Array:
     width = scores.shape[-1]
     padded = np.full((*scores.shape[:-1], -(-width // block) * block), -np.inf)
     padded[..., :width] = scores
-    tops = padded.reshape(*scores.shape[:-1], -1, block).max(axis=-1)
+    return np.asarray(padded.reshape(*scores.shape[:-1], -1, block).max(axis=-1))
+
+
+def rise(scores: Array, block: int) -> Array:
+    """Return by how much the largest score is larger than that until the block of each key."""
+    width, tops = scores.shape[-1], _tops(scores, block)
     until = np.repeat(np.maximum.accumulate(tops, axis=-1), block, axis=-1)[..., :width]
     return np.where(np.isfinite(until), scores.max(axis=-1, keepdims=True) - until, 0.0)
 

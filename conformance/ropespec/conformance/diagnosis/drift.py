@@ -34,10 +34,10 @@ def drifting(outcome: Outcome) -> Iterator[Diagnosis]:
     """
     if any(_elsewhere(one) for one in outcome.wrong):
         return
+    if 2 * sum(map(_is_exact, outcome.wrong)) < len(outcome.wrong):
+        return
     for key, (among, of, each, where) in _GROWING.items():
-        exact = [one for one in among(outcome) if one.given.dtype in ("float32", "float64")]
-        if 2 * len(exact) < len(outcome.wrong):
-            return
+        exact = [one for one in among(outcome) if _is_exact(one)]
         step = growing(np.concatenate([_off(one, of) for one in exact], axis=1))
         if step:
             said = f"It is off by up to {step:.2g} for each {each}."
@@ -92,6 +92,11 @@ def _off(seen: Seen, of: Size) -> Array:
     c, s = chain.table(given, angle)
     off = np.abs(multipliers(seen, chain) - (c + 1j * s))
     return np.stack([np.broadcast_to(of(given), off.shape).ravel(), off.ravel()])
+
+
+def _is_exact(seen: Seen) -> bool:
+    """Whether what is off is told apart from the rounding of the result."""
+    return seen.given.dtype in ("float32", "float64")
 
 
 def _elsewhere(seen: Seen) -> bool:

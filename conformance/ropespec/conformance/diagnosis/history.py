@@ -151,7 +151,16 @@ def _much_like(given: Given, rng: np.random.Generator, claimed: Profile) -> list
         near = np.abs(p).max(initial=0) <= claimed.max_position
         if near and not (claimed.shared_positions and (p != p[:1]).any()):
             others.append(replace(given, positions=p))
+    if given.axes:
+        others += _alike_in_a_number(given, int(rng.integers(max(given.axes) + 1)), claimed)
     return [*others, given]
+
+
+def _alike_in_a_number(given: Given, number: int, claimed: Profile) -> list[Given]:
+    """Return two calls whose tokens have one number alike, and others that differ."""
+    alone = replace(given, only=number)
+    usual = replace(given, positions=given.positions + 7 * number)
+    return [alone, usual] if usual.positions.max(initial=0) <= claimed.max_position else []
 
 
 def _going_on(given: Given, maker: Maker) -> list[Given]:

@@ -84,6 +84,7 @@ _OF_ARGUMENTS = (
 """What ROT-17.arguments sees, which asks for all that the other checks ask."""
 
 _COVERED = {
+    "ROT-19.unrecorded": ("ROT-20.two-calls",),
     "ROT-20.second": ("ROT-20.gradient",),
     "ROT-20.reused": ("ROT-20.gradient", "ROT-20.two-calls"),
     "ROT-20.two-calls": ("ROT-19.history", "ROT-19.walk"),

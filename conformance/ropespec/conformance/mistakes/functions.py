@@ -65,6 +65,12 @@ values normalised
 masks of other heads
     Where heads have masks of their own, a head is given that of another; index masks by query
     heads, in the order of q.
+masks of rows
+    A mask of three axes, of heads, is taken for one of rows; the axes of a mask are the last ones
+    of (rows, heads, queries, keys).
+splits not rescaled
+    Parts of the keys are summed relative to the largest score of each, and added as they are;
+    multiply each by the exponential of its largest score less the largest of all.
 mask inverted
     True in the mask forbids; it must allow.
 positions of the other side

@@ -8,6 +8,7 @@ from ropespec.conformance.mistakes.chain import own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.orders import restarted, run_lengths, spread
 
 __all__ = ["KEPT_TABLES", "MISTAKES", "OF_ONE_CALL", "Grown", "asked_for"]
 
@@ -161,6 +162,29 @@ def _from_the_end(how: str, grown: Grown, *, by_width: bool) -> Choice:
     return Choice(name, "memory", what, {"place": place}, 1.9)
 
 
+def _grown_for_its_start(first: int, *, by_width: bool) -> Choice:
+    """Return the place of a slice, moved back into a table that is doubled for its start alone."""
+
+    def place(given: Given) -> Array:
+        most, rows = first, np.zeros(0)
+        for one in asked_for(given, by_width=by_width):
+            steps, lengths = restarted(one.positions), run_lengths(one.positions)
+            need = np.maximum(one.positions - steps + 1, lengths).ravel()
+            size = first * 2 ** np.ceil(np.log2(np.maximum(need / first, 1)))
+            rows = np.maximum.accumulate(np.maximum(size, most))
+            most = int(rows.max(initial=most))
+        last = rows.reshape(given.positions.shape) - lengths
+        begin = np.minimum(given.positions - steps, np.maximum(last, 0))
+        return spread(begin + steps, given)
+
+    of = ", one for each head_dim" if by_width else ""
+    what = (
+        f"that of a slice moved back to the end of a table of {first} rows, which is doubled while "
+        f"a slice would begin behind it{of}"
+    )
+    return Choice("slice moved back", "memory", f"the position is {what}", {"place": place}, 1.9)
+
+
 def _doubled_from(first: int) -> Grown:
     def grown(need: int, rows: int) -> float:
         size = rows or first
@@ -197,6 +221,11 @@ KEPT_TABLES: tuple[Choice, ...] = (
             *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(4, 15)),
             *((f"in steps of {2**k}", _in_steps_of(2**k)) for k in range(4, 13)),
         )
+        for by_width in (True, False)
+    ),
+    *(
+        _grown_for_its_start(2**k, by_width=by_width)
+        for k in range(4, 15)
         for by_width in (True, False)
     ),
     *(

@@ -8,7 +8,18 @@ import numpy as np
 
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["KEYS", "LIMITS", "Key", "Source", "first", "like", "limited", "previous", "run"]
+__all__ = [
+    "KEYS",
+    "KEYS_OF_NUMBERS",
+    "LIMITS",
+    "Key",
+    "Source",
+    "first",
+    "like",
+    "limited",
+    "previous",
+    "run",
+]
 
 Key = Callable[[Given], object]
 Source = Callable[[Given], Given]
@@ -48,6 +59,22 @@ KEYS: tuple[tuple[str, Key], ...] = (
     ("call of this shape of positions and parity", lambda g: (len(g.past) % 2, g.positions.shape)),
 )
 """What may be kept by, in words."""
+
+
+def _by_number(axis: int) -> Key:
+    """Return a key of one of several numbers of the tokens, beside the shape of all."""
+
+    def key(g: Given) -> object:
+        n = g.numbers[..., min(axis, max(g.axes))] if g.axes else g.positions
+        return (n.shape, g.x.shape[-1], n.tobytes())
+
+    return key
+
+
+KEYS_OF_NUMBERS: tuple[tuple[str, Key], ...] = tuple(
+    (f"call with these numbers {axis} of each token", _by_number(axis)) for axis in range(3)
+)
+"""What may be kept by where a token has several numbers."""
 
 
 def first(key: Key) -> Source:

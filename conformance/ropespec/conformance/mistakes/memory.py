@@ -2,6 +2,7 @@
 """What is kept of earlier calls, and what it does to this one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ropespec.conformance.mistakes.kept_dtypes import KEPT_DTYPES
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
 from ropespec.conformance.mistakes.keys import (
     KEYS,
+    KEYS_OF_NUMBERS,
     LIMITS,
     Key,
     Source,
@@ -58,13 +60,18 @@ def _placed(given: Given, kept: Given) -> Array:
     b, s = given.positions.shape
     p = kept.positions
     if p.shape == (b, s):
-        return np.asarray(p[..., None, None], dtype=np.float64)
+        return own_position(_at(given, kept, p))
     if p.shape[1] == s and len(p):
-        return np.broadcast_to(p[:1], (b, s))[..., None, None].astype(np.float64)
+        return own_position(_at(given, kept, np.broadcast_to(p[:1], (b, s))))
     if p.shape[1] > s and len(p):
         cut = p[:, :s] if len(p) == b else p[:1, :s]
-        return np.broadcast_to(cut, (b, s))[..., None, None].astype(np.float64)
+        return own_position(_at(given, kept, np.broadcast_to(cut, (b, s))))
     return own_position(given)
+
+
+def _at(given: Given, kept: Given, positions: Array) -> Given:
+    """Return the call at positions of another, whose tokens may have several numbers."""
+    return replace(given.following(kept.axes), positions=positions, only=kept.only)
 
 
 def _of(source: Source, *, row: bool = False) -> Callable[[Given], Array]:
@@ -74,7 +81,7 @@ def _of(source: Source, *, row: bool = False) -> Callable[[Given], Array]:
         kept = source(given)
         if row:
             p = kept.positions[:1, : given.x.shape[1]]
-            return np.broadcast_to(p, given.positions.shape)[..., None, None].astype(np.float64)
+            return own_position(_at(given, kept, np.broadcast_to(p, given.positions.shape)))
         return _placed(given, kept)
 
     return place
@@ -230,6 +237,11 @@ MEMORIES: tuple[Choice, ...] = (
     *(
         _place("C1", f"that of the first {word} since another", _of(run(key)), 1.15 + 0.01 * k)
         for k, (word, key) in enumerate(KEYS[1:])
+    ),
+    *(
+        _place("C1", f"that of the first {word}{since}", _of(source(key)), 1.3 + 0.01 * k)
+        for k, (word, key) in enumerate(KEYS_OF_NUMBERS)
+        for since, source in (("", first), (" since another", run))
     ),
     _place("C1", "that of the longest call so far", _longest, 1.3),
     _place("P2", "its own plus the number of calls so far", _shifted(lambda g: len(g.past) + 1.0)),

@@ -31,6 +31,7 @@ __all__ = [
     "tiled",
     "tiled_rows",
     "without_gaps",
+    "without_gaps_or_repeats",
 ]
 
 Source = Callable[[Given], Array]
@@ -177,6 +178,11 @@ def growing(p: Array) -> Array:
 def without_gaps(p: Array) -> Array:
     """Begin at the first position and go on by one wherever positions rise."""
     return _counted(p, _begins(p, p[:, 1:] <= p[:, :-1]))
+
+
+def without_gaps_or_repeats(p: Array) -> Array:
+    """Begin at the first position and go on by one unless positions fall."""
+    return _counted(p, _begins(p, p[:, 1:] < p[:, :-1]))
 
 
 def _begins(p: Array, later: Array) -> Array:

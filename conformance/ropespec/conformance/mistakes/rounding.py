@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import RIGHT
+from ropespec.conformance.mistakes.chain import RIGHT, cos_sin, followed, ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -101,31 +101,33 @@ class _Rounds:
         return np.asarray(values * (1 + self.nudge * units * unit) + self.nudge * away)
 
     def place(self, g: Given) -> Array:
-        """Return the position of each token."""
+        """Return the position of each token, or what each pair follows."""
+        if g.axes:
+            return followed(g, self.at("position", g.numbers)[..., None, :])
         return self.at("position", g.positions[..., None, None].astype(np.float64))
 
     def frequency(self, g: Given) -> Array:
         """Return the frequencies."""
-        exponent = np.arange(0, g.turning, 2) / g.turning
         if "exponent" in self.places:
+            exponent = np.arange(0, g.turning, 2) / g.turning
             return np.exp(-rounded(exponent * np.log(g.base), self.kind))
-        theta = np.asarray(g.base**-exponent)
+        theta = ladder(g)
         if "frequency" not in self.places:
             return theta
-        return self.at("frequency", self.moved(g, theta, 6 + 3 * np.abs(np.log(theta))))
+        return self.at("frequency", self.moved(g, theta, _units(theta)))
 
     def angle(self, g: Given, place: Array, theta: Array) -> Array:
         """Return the angles."""
         units: Array | float = 1.0
         if "frequency" not in self.places:
-            units = 6 + 3 * np.abs(np.log(np.maximum(theta, 1e-30)))
+            units = _units(theta)
         exact = theta == 1.0  # the angle is the position, and halfway cases are decided
         return self.at("angle", self.moved(g, place * theta, np.where(exact, 0.0, units)))
 
     def table(self, g: Given, angle: Array) -> tuple[Array, Array]:
         """Return cosines and sines."""
         other = replace(self, nudge=self.nudge * self.flip)
-        c, s = (self.at("table", other.moved(g, f(angle), 3.0, 3.0)) for f in (np.cos, np.sin))
+        c, s = (self.at("table", other.moved(g, f, 3.0, 3.0)) for f in cos_sin(g, angle))
         return c, self.at("sine", s)
 
     def product(self, a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Array]:
@@ -146,6 +148,11 @@ class _Rounds:
             "table": self.table,
             "product": self.product,
         }
+
+
+def _units(theta: Array) -> Array:
+    """Return by how many units in the last place float arithmetic may move frequencies."""
+    return np.asarray(6 + 3 * np.abs(np.log(np.maximum(theta, 1e-30))))
 
 
 _BESIDE = {

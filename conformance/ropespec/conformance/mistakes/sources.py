@@ -25,6 +25,7 @@ from ropespec.conformance.mistakes.orders import (
     tiled,
     tiled_rows,
     without_gaps,
+    without_gaps_or_repeats,
 )
 from ropespec.conformance.mistakes.rows import OF_ROWS
 
@@ -251,6 +252,11 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
         "gaps closed",
         "counted on by one wherever positions rise",
         of_rows(without_gaps),
+    ),
+    "without gaps or repeats": (
+        "gaps closed",
+        "counted on by one unless positions fall",
+        of_rows(without_gaps_or_repeats),
     ),
     "without gaps, through the batch": (
         "gaps closed",

@@ -11,11 +11,15 @@ from ropespec.conformance.styles.made import Maker
 __all__ = ["Growing"]
 
 
+_AGAIN = 2
+
+
 class Growing:
     """Calls an instance for its own length as long as that is enough or grows, else a whole one.
 
     An instance made for all positions that are claimed never grows, so what goes wrong there would
-    not be seen. What does not grow, raises or clamps is no mistake: it was made for less.
+    not be seen. What does not grow, raises or clamps is no mistake: it was made for less. It is
+    tried again at positions twice as large, for it may grow a call too late.
 
     Parameters
     ----------
@@ -26,7 +30,7 @@ class Growing:
     def __init__(self, maker: Maker) -> None:
         self._maker = maker
         self._grown: set[object] = set()
-        self._ended: set[object] = set()
+        self._ended: dict[object, int] = {}
 
     @property
     def told(self) -> str:
@@ -47,7 +51,7 @@ class Growing:
         sizes, own = (setting, x.shape[-1], x.dtype), self._maker.own_length
         key = (*sizes[1:], interleaved)
         most = _largest(setting.space, positions)
-        if own and most is not None and key not in self._ended:
+        if own and most is not None and most >= _AGAIN * self._ended.get(key, 0):
             short = self._maker.made(*sizes, interleaved=interleaved, whole=False)
             before = _shapes(short)
             try:
@@ -60,7 +64,7 @@ class Growing:
                     self._grown.add(key)
                 if most < own or key in self._grown:
                     return y
-            self._ended.add(key)
+            self._ended[key] = most
         return use(self._maker.made(*sizes, interleaved=interleaved))
 
 

@@ -9,6 +9,7 @@ from ropespec.conformance.zoo.entry import right, wrong
 from ropespec.conformance.zoo.parts import half, inv_freq, rope
 
 __all__ = [
+    "TablesOfTheSameTime",
     "axial_sections",
     "blocks_side_by_side",
     "components_for_sections",
@@ -73,6 +74,21 @@ def _anew(*pairs: int) -> Array:
 def sections_of_images(x: Array, positions: Array) -> Array:
     """Rotate as Qwen2-VL does."""
     return _rotated(x, positions, 0, 0, 1, 1, 1, 2, 2, 2)
+
+
+@wrong("C1", "Tables are kept as long as time stays the same.", "ROT-19.likeness", **IMAGES)
+class TablesOfTheSameTime:
+    """All layers of a step ask for the same tables, which are known by their times."""
+
+    def __init__(self) -> None:
+        self.kept: tuple[int, Array] = (0, np.zeros((3, 0, 0), np.int64))
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Rotate by the positions that came first with these times."""
+        width, kept = self.kept
+        if width != x.shape[-1] or not np.array_equal(kept[0], positions[0]):
+            self.kept = (x.shape[-1], positions.copy())
+        return np.asarray(sections_of_images(x, self.kept[1]))
 
 
 @right("Time, height and width have pairs in turn.", FLOAT32, **IN_TURN)

@@ -14,6 +14,7 @@ __all__ = [
     "bfloat16_stored_by_float16",
     "bfloat16_table_for_float16",
     "bfloat16_through_float16",
+    "cut_off_for_one_token",
     "cut_off_to_bfloat16",
     "demoted_to_float32",
     "float32_angles",
@@ -233,6 +234,19 @@ def upper_half_of_the_word(x: Array, positions: Array) -> Array:
     """Shift sixteen bits away."""
     bits = rope(x.astype(np.float32), positions).view(np.uint32) >> np.uint32(16)
     return np.asarray(bits.astype(np.uint16).view(x.dtype))
+
+
+@wrong(
+    "result cut off",
+    "What decodes stores the upper half of the word, what fills in rounds.",
+    "ROT-17.rounded",
+    dtypes=("bfloat16",),
+)
+def cut_off_for_one_token(x: Array, positions: Array) -> Array:
+    """Take another way to the cache where there is one token."""
+    if x.shape[1] == 1:
+        return np.asarray(upper_half_of_the_word(x, positions))
+    return rope(x.astype(np.float32), positions).astype(x.dtype)
 
 
 @wrong(

@@ -37,9 +37,16 @@ def _mask(case: Case, given: Inputs) -> NDArray[np.bool_]:
     b, s, h, _ = given.q.shape
     t = given.k.shape[1]
     rng = np.random.default_rng([case.seed, 17])
-    shape = ((s, t), (1, 1, s, t), (b, 1, s, t), (b, h, s, t), (b, h, 1, t))[
-        (case.batch + case.seq) % 5
-    ]
+    shapes = (
+        (s, t),
+        (1, 1, s, t),
+        (b, 1, s, t),
+        (b, h, s, t),
+        (b, h, 1, t),
+        (h, s, t),
+        (b, 1, 1, t),
+    )
+    shape = shapes[(case.batch + case.seq) % len(shapes)]
     if case.seed % 2:
         mask = np.broadcast_to(np.arange(t) <= np.arange(s)[:, None], (b, h, s, t))
         mask = mask[tuple(slice(-n, None) for n in (1,) * (4 - len(shape)) + shape)].copy()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import EVERYTHING, alike, basis, called, own_pair
-from ropespec.conformance.checks.rotation.walked import ask, every_item, walked
+from ropespec.conformance.checks.rotation.walked import ask, at_its_widest, every_item, walked
 from ropespec.conformance.checks.shared import rules, unchanged
 from ropespec.conformance.coverage.rows import inputs
 from ropespec.conformance.judge.fault import Fault
@@ -208,11 +208,11 @@ def dtype_and_shape(trial: Trial, case: Case) -> Finding:
     space=Space(values=("normal",)),
     share=0.5,
 )
+@walks(at_its_widest("normal"))
 def rounded(trial: Trial, case: Case) -> Finding:
     """y is R_m x rounded once: no number beyond the neighbours of what the arithmetic gave."""
-    positions = case.make_positions()
-    x = case.make_x(positions)
-    y = trial.rotate(case, x, positions)
+    x, positions = inputs(trial.profile, case)
+    y = ask(trial, case, x, positions)
     if y.dtype != x.dtype:
         return held()  # the business of ROT-17.dtype
     exact = trial.expect(case, x, positions)

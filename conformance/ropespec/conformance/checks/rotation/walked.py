@@ -23,6 +23,7 @@ from ropespec.conformance.trial import Trial
 
 __all__ = [
     "ask",
+    "at_its_widest",
     "blamed_on_others",
     "every_item",
     "in_turn",
@@ -127,6 +128,44 @@ def _turns(
         rows, tokens, heads = map(max, case.shape[:3], least)
         yield replace(case, batch=rows, seq=tokens, heads=heads)
 
+
+def at_its_widest(values: str) -> Walker:
+    """Walk all numbers of rows, tokens and heads, of the widest heads, in every dtype.
+
+    Each call then has as many components as tell what is done to all. Positions are small, where
+    angles are exact enough to say how a result was stored. Where each shape is compiled it is one
+    of the pool.
+
+    Parameters
+    ----------
+    values : str
+        The pattern of x.
+    """
+
+    def walk(trial: Trial, seed: int, strength: int) -> Walk:
+        del strength
+        claimed = trial.profile
+        table = rotation_table(claimed, trial.keywords("apply_rotary"), values=(values,))
+        levels = {name: some for name, some in table.dimensions if name not in _OTHERWISE}
+        small = tuple(start for start in levels["from"] if int(str(start)) <= _EXACT_ENOUGH)
+        levels |= {"head_dim": levels["head_dim"][-1:], "rotated": (ALL,), "from": small[-1:]}
+        levels["positions"] = levels["positions"][:1]
+        if claimed.compiles:
+            *sizes, dim = pool(claimed.head_dims, one_row=claimed.axes == "shd")[-1]
+            levels |= {"rows, tokens, heads": (" x ".join(map(str, sizes)),), "head_dim": (dim,)}
+        made = itertools.product(levels["rows, tokens, heads"], levels["dtype"], claimed.layouts)
+        rows = []
+        for number, (shape, dtype, layout) in enumerate(made):
+            row = {name: some[number % len(some)] for name, some in levels.items()}
+            row |= {"rows, tokens, heads": shape, "dtype": dtype}
+            rows.append(case_of(row, claimed, interleaved=layout, seed=seed_of(seed + number)))
+        return listed(rows)
+
+    return walk
+
+
+_EXACT_ENOUGH = 255
+"""Where float32 holds an angle to a hundredth of a step of float16."""
 
 _OTHERWISE = ("integers", "view of positions", "numbers")
 """What not every call of a check can be: a law knows of one position."""
