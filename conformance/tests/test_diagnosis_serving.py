@@ -31,6 +31,14 @@ def last_chunk_of_1024_from_the_end(x, positions):
     return turn(x, p)
 
 
+def blocks_of_x_moved_back(x, positions):
+    """Rotate whole blocks of 256, of which the last one of x begins earlier than its positions."""
+    p, count = positions.copy(), positions.shape[1]
+    if count > 256 and count % 256:
+        p[:, -256:] = positions[:, np.minimum(np.arange(256) + count // 256 * 256, count - 1)]
+    return turn(x, p)
+
+
 def sines_by_factors(x, positions):
     """Make sines of cosines, in float64."""
     angle = positions[..., None, None] * theta(x.shape[-1])
@@ -138,6 +146,7 @@ def coordinates_in_the_dtype_of_x(x, positions):
             "root for a sine",
             "the root of (1 - cos)(1 + cos)",
         ),
+        (blocks_of_x_moved_back, {}, "last block moved back", "of the last 256 tokens"),
         (last_chunk_of_1024_from_the_end, {}, "last block moved back", "in the last block of 1024"),
         (
             clipped_to_float16,

@@ -12,7 +12,7 @@ from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.conduct import conduct, special
 from ropespec.conformance.diagnosis.functions import functions
-from ropespec.conformance.diagnosis.repeated import repeated
+from ropespec.conformance.diagnosis.repeated import changed, repeated
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
 from ropespec.conformance.diagnosis.told import fact, unknown
 from ropespec.conformance.diagnosis.wording import examined, in_words
@@ -58,7 +58,9 @@ def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Dia
         named = [*(one for one in told if one.name == "unknown"), *again] if again else named
     unique = {(one.id, one.name): one for one in reversed(named or told)}
     found = tuple(unique.values())[::-1]
-    return found or ((_nothing(results),) if failed else ())
+    if not found and failed:
+        return tuple(changed(session, results)) or (_nothing(results),)
+    return found
 
 
 _VAGUE = ("unknown", "changed by earlier calls")

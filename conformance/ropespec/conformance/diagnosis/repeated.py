@@ -16,7 +16,7 @@ from ropespec.conformance.subject.session import Session, SubjectError
 from ropespec.conformance.subject.trespasses import Trespasses
 from ropespec.conformance.trial import Trial, Unfit
 
-__all__ = ["repeated"]
+__all__ = ["changed", "repeated"]
 
 
 class _Property(NamedTuple):
@@ -118,6 +118,35 @@ def repeated(session: Session, results: Sequence[CheckResult]) -> Iterator[Diagn
             case = Case.read(result.counterexample.case, session.profile.rotation)
             told = _seen(session, known, known[result.id], wanted, case)
             yield from [told] if told else []
+
+
+def changed(session: Session, results: Sequence[CheckResult]) -> Iterator[Diagnosis]:
+    """Say that earlier calls are to blame for a failing call, if it is right on fresh instances.
+
+    Parameters
+    ----------
+    session : Session
+        The subject.
+    results : sequence of CheckResult
+        What the checks found.
+    """
+    known = {check.id: check for check in all_checks()}
+    for result in results:
+        if result.status is not Status.FAIL or result.counterexample is None:
+            continue
+        case = Case.read(result.counterexample.case, session.profile.rotation)
+        for _ in range(_FRESH):
+            session.refresh()
+            found = _judged(known[result.id], Trial(session), case)
+            if found is None or not found.passed:
+                return
+        said = f"{result.message[:1].upper()}{result.message.partition(chr(10))[0][1:]}."
+        where, evidence = f"what {result.id} asks", f"the call is right on {_FRESH} fresh instances"
+        yield fact("changed by earlier calls", said, where, evidence)
+        return
+
+
+_FRESH = 3
 
 
 def _wanted(result: CheckResult) -> _Property | None:

@@ -115,6 +115,12 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
         "its own, but in the last block of {}, if that is not whole, as among the last of the row",
         lambda g, n: _taken(g, _among_the_last(g, n)),
     ),
+    "last of x alone": (
+        "last block moved back",
+        "its own, but of the last {} tokens, if blocks of them are not whole, that of a token as "
+        "far on as the last block is moved back",
+        lambda g, n: _taken(g, _ahead(g, n)),
+    ),
     "last by its own size": (
         "rotated by the position of another",
         "its own, but in the last block of {}, which begins at its number times its own size",
@@ -151,6 +157,13 @@ def _among_the_last(given: Given, size: int) -> Array:
     index, count = np.arange(given.x.shape[1]), given.x.shape[1]
     rest = (count > size) & (index >= count // size * size)
     return np.where(rest, count - size + index % size, index)
+
+
+def _ahead(given: Given, size: int) -> Array:
+    """Return whose position each token has where x of the last block is moved back alone."""
+    index, count = np.arange(given.x.shape[1]), given.x.shape[1]
+    late = (count > size) & (count % size > 0) & (index >= count - size)
+    return np.where(late, index + size - count % size, index)
 
 
 def _short_last(given: Given, size: int) -> Array:

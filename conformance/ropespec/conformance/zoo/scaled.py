@@ -22,6 +22,7 @@ from ropespec.spec.scaling import (
 )
 
 __all__ = [
+    "KeptWithoutTheLength",
     "all_divided_by_ntk",
     "base_of_the_other_dynamic",
     "blend_by_index",
@@ -75,6 +76,26 @@ def multiplied_by_the_factor(dim: int, base: float = 10000.0, *, scaling: Scalin
     if isinstance(scaling, Linear):
         return plain(dim, base) * scaling.factor
     return right_of(dim, base, scaling)
+
+
+@wrong(
+    "changed by earlier calls",
+    "Frequencies are kept by all that a scheme says but its length.",
+    "SCAL-1.value",
+)
+class KeptWithoutTheLength:
+    """One list of frequencies for all lengths of a dynamic scheme."""
+
+    def __init__(self) -> None:
+        self.kept: dict[object, Array] = {}
+
+    def inv_freq_scaled(self, dim: int, base: float = 10000.0, *, scaling: Scaling) -> Array:
+        """Look the frequencies up."""
+        told = {**dataclasses.asdict(scaling), "length": None}
+        key = (dim, base, type(scaling), repr(told))
+        if key not in self.kept:
+            self.kept[key] = right_of(dim, base, scaling)
+        return self.kept[key]
 
 
 @wrong("", "NTK-aware scaling divides all frequencies alike.", "SCAL-3.value", **FREQUENCIES)
