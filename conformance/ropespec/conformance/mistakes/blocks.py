@@ -117,8 +117,7 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
     ),
     "last of x alone": (
         "last block moved back",
-        "its own, but of the last {} tokens, if blocks of them are not whole, that of a token as "
-        "far on as the last block is moved back",
+        "its own, but of the last {} tokens that of one as far on as the last block is moved back",
         lambda g, n: _taken(g, _ahead(g, n)),
     ),
     "last by its own size": (
