@@ -15,6 +15,7 @@ import pytest
 
 from ropespec import reference
 from ropespec.conformance.diagnosis import diagnose
+from ropespec.conformance.diagnosis.functions import functions
 from ropespec.conformance.judge.rotation import from_pairs, pairs_of
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.registry import all_checks
@@ -314,5 +315,32 @@ def diagnosed() -> Callable[..., Any]:
     ) -> tuple[Diagnosis, ...]:
         known = {} if keywords is None else {"keywords": keywords}
         return diagnose(InProcess(functions, profile, **known), results)  # type: ignore[arg-type]  # stands for a Session
+
+    return find
+
+
+FAILED_OF_FUNCTIONS = frozenset(
+    {
+        "ATT-1.value",
+        "ATT-3.weights",
+        "FREQ-7.value",
+        "FREQ-9.value",
+        "ROT-16.dense",
+        "ROT-22.value",
+        "SIN-1.value",
+        "PROJ-1.query",
+        "PUB-3.value",
+    }
+)
+
+
+@pytest.fixture
+def named() -> Callable[..., list[tuple[str, str, str]]]:
+    """Return a function that names what functions of this process do, where neighbours pair."""
+    woven = Profile.from_mapping({"interleaved": True})
+
+    def find(**given: Callable[..., Any]) -> list[tuple[str, str, str]]:
+        told = functions(InProcess(given, woven), FAILED_OF_FUNCTIONS)  # type: ignore[arg-type]  # stands for a Session
+        return [(one.id, one.name, one.where) for one in told]
 
     return find

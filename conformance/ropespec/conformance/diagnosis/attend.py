@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, product
 
 import numpy as np
 
@@ -14,17 +13,15 @@ from ropespec.conformance.diagnosis.attended import (
     GROUPED,
     HEADS,
     MANY,
-    NOTHING,
     OTHER_MASKS,
     SIZES,
     Attended,
     attended,
-    centred,
-    own_tops,
     rise,
 )
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
 from ropespec.conformance.diagnosis.scored import DRAWS, close
+from ropespec.conformance.diagnosis.sides import NEAR, Pairs, fitting, masked, scale_of, sums
 from ropespec.conformance.diagnosis.told import reproduced
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
@@ -63,7 +60,7 @@ def _told(calls: Sequence[Attended], keyed: str, split: int) -> "list[_Told] | N
     plain = split > 0
     calls = [replace(call, keyed=keyed, split=split, plain=call.plain or plain) for call in calls]
     for call in calls:
-        pairs = _fitting(call, pairs)
+        pairs = fitting(call, pairs)
     told = [list(_stages(call, pairs or [])) for call in calls]
     if any(_LOST in stages or stages != told[0] for stages in told):
         return None
@@ -71,10 +68,6 @@ def _told(calls: Sequence[Attended], keyed: str, split: int) -> "list[_Told] | N
     said = f"the weights of each {split} keys are relative to the largest score among these"
     of_splits = [_Told("softmax", "splits not rescaled", said)] if split else []
     return [*of_heads, *of_splits, *told[0]]
-
-
-Pairs = list[tuple[Choice, Choice]]
-"""What may be done to the queries, and what to the keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +96,6 @@ def _stages(call: Attended, pairs: Pairs) -> Iterator[_Told]:
     yield from _values(call, pairs[0])
 
 
-def _sums(call: Attended) -> str:
-    return next(name for name, one in _SUMS.items() if one(call.weights))
-
-
 _MASKED = {
     "ignored": _Told("mask", "T5", "every key has a weight"),
     "inverted": _Told("mask", "mask inverted", "the keys have weights that may have none"),
@@ -115,16 +104,6 @@ _MASKED = {
 }
 
 
-def _one(sums: Array) -> bool:
-    return bool(np.allclose(sums[sums > NOTHING], 1.0, atol=1e-3))
-
-
-_SUMS: dict[str, Callable[[Array], bool]] = {
-    "over keys": lambda w: _one(w.sum(-1)),
-    "over queries": lambda w: _one(w.sum(-2)),
-    "over heads": lambda w: _one(w.sum(1)),
-    "none": lambda _: True,
-}
 _SUMMED = {
     "over queries": _Told(
         "softmax", "softmax over another axis", "the weights of all queries for a key sum to 1"
@@ -142,9 +121,9 @@ _RUNNING = _Told("softmax", "sum of a running softmax", "")
 
 def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
     """Say what the weights sum to, if that is not 1 for each query."""
-    sums = _sums(call)
-    if sums == "none":
-        scores = _masked(call, pair)
+    over = sums(call)
+    if over == "none":
+        scores = masked(call, pair)
         top = scores.max(axis=-1, keepdims=True)
         right = np.exp(scores - top).sum(axis=-1)
         for block in BLOCKS:
@@ -152,106 +131,10 @@ def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
             running = np.exp(scores - top + rise(scores, block)).sum(axis=-1)
             said = f"where a block of {block} keys raises the largest score, the sum stays"
             for total, told in ((padded, _PADDED), (running, replace(_RUNNING, said=said))):
-                if np.allclose(call.weights.sum(-1), right / total, rtol=_NEAR):
+                if np.allclose(call.weights.sum(-1), right / total, rtol=NEAR):
                     yield told
                     return
-    yield from [_SUMMED[sums]] if sums in _SUMMED else []
-
-
-def _masked(call: Attended, pair: tuple[Choice, Choice]) -> Array:
-    """Return the scores that a pair of choices makes, minus infinity where a key is masked."""
-    queries, keys = call.sides
-    scores = np.einsum("bshd,bthd->bhst", queries[pair[0]], keys[pair[1]]) / np.sqrt(DIM)
-    return np.where(call.open, scores, -np.inf)
-
-
-def _fitting(call: Attended, pairs: Pairs | None) -> Pairs:
-    """Return the pairs of choices that make the logarithms of the weights, the simplest ones.
-
-    Tried are the pairs given; without them the same choice on both sides, then a choice on one
-    side, then any two.
-    """
-    known = any((call.open == kept).all() for _, kept in call.masks.items())
-    if not known or not np.isfinite(call.weights).all():
-        return []
-    queries, keys = call.sides
-    right = (AS_CLAIMED, AS_CLAIMED)
-    tiers: list[Pairs] = (
-        [pairs]
-        if pairs is not None
-        else [
-            [right],
-            [(one, one) for one in queries if one in keys],
-            [*((one, AS_CLAIMED) for one in queries), *((AS_CLAIMED, one) for one in keys)],
-        ]
-    )
-    last = () if pairs is not None else (_possible(call) for _ in range(1))
-    for tier in chain(tiers, last):
-        fits = [
-            pair
-            for pair in tier
-            if pair[0] in queries
-            and pair[1] in keys
-            and _fits(call, queries[pair[0]], keys[pair[1]])
-        ]
-        if fits:
-            least = min(first.cost + second.cost for first, second in fits)
-            room = least + (1.0 if least else 0.0)
-            near = [pair for pair in fits if pair[0].cost + pair[1].cost <= room]
-            return sorted(near, key=lambda pair: pair[0].cost + pair[1].cost)
-    return []
-
-
-def _possible(call: Attended) -> Pairs:
-    """Return any two choices whose scores are as far apart as the logarithms, in proportion.
-
-    A few queries, each with two keys, refute nearly all of hundreds of thousands of pairs.
-    """
-    queries, keys = call.sides
-    at = np.argwhere(call.open.sum(axis=-1) > 1)[:_ROWS]
-    if _sums(call) not in ("over keys", "none") or len(at) < _ROWS:
-        return [*product(queries, keys)]
-    apart, logs = [], []
-    q, k = np.stack([*queries.values()]), np.stack([*keys.values()])
-    for b, h, s in at:
-        one, *_, other = np.flatnonzero(call.open[b, h, s])
-        apart.append(q[:, b, s, h] @ (k[:, b, one, h] - k[:, b, other, h]).T)
-        logs.append(float(np.log(call.weights[b, h, s, one] / call.weights[b, h, s, other])))
-    off = _ROUGHLY * (1 + np.abs(logs).max())
-    fits = np.ones(apart[0].shape, dtype=bool)
-    for scores, log in zip(apart[1:], logs[1:], strict=True):
-        room = off * (np.abs(scores) + np.abs(apart[0]))
-        fits &= np.abs(scores * logs[0] - apart[0] * log) <= room
-    first, second = [*queries], [*keys]
-    return [(first[i], second[j]) for i, j in np.argwhere(fits)]
-
-
-_ROWS = 8
-_ROUGHLY = 0.02
-
-
-def _fits(call: Attended, q: Array, k: Array) -> bool:
-    logs, scores = _both(call, q, k)
-    off = np.abs(logs - _scale(logs, scores) * scores)
-    return bool((off <= _NEAR * (1 + np.abs(logs))).all())
-
-
-def _scale(logs: Array, scores: Array) -> float:
-    return float(np.vdot(scores, logs) / max(float(np.vdot(scores, scores)), 1e-30))
-
-
-def _both(call: Attended, q: Array, k: Array) -> tuple[Array, Array]:
-    """Return the logarithms of the weights and the scores, as far as a softmax tells them."""
-    open_, sums = call.open, _sums(call)
-    scores = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(DIM)
-    if call.split:
-        tops = own_tops(np.where(open_, scores, -np.inf), call.split)
-        scores = np.where(open_, scores - np.where(np.isfinite(tops), tops, 0.0), scores)
-    logs = np.log(np.where(open_, call.weights.astype(np.float64), 1.0))
-    return centred(logs, open_, sums), centred(scores, open_, sums)
-
-
-_NEAR = 2e-3
+    yield from [_SUMMED[over]] if over in _SUMMED else []
 
 
 def _rotations(pairs: Pairs) -> Iterator[_Told]:
@@ -274,10 +157,9 @@ def _named(first: Choice, second: Choice) -> tuple[str, str, str]:
 
 
 def _scaled(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
-    queries, keys = call.sides
-    scale = _scale(*_both(call, queries[pair[0]], keys[pair[1]]))
+    scale = scale_of(call, pair)
     for key, wanted in _scales(call):
-        if abs(scale - wanted) <= _NEAR * wanted:
+        if abs(scale - wanted) <= NEAR * wanted:
             said = f"scores are divided by {np.sqrt(DIM) / wanted:.4g}, and not by sqrt(head_dim)"
             yield from [_Told("scale", key, said)] if key else []
             return
@@ -322,7 +204,7 @@ def _values(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
             )
 
     def not_rescaled(block: int) -> Array:
-        weights = call.weights * np.exp(rise(_masked(call, pair), block))
+        weights = call.weights * np.exp(rise(masked(call, pair), block))
         return np.asarray(np.einsum("bhst,bthd->bshd", weights, v))
 
     for block in BLOCKS:

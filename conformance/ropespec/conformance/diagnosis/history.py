@@ -26,7 +26,8 @@ from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import LADDERS
 from ropespec.conformance.mistakes.given import Given
-from ropespec.conformance.mistakes.memory import LIMITED, MEMORIES
+from ropespec.conformance.mistakes.kept_positions import LIMITED
+from ropespec.conformance.mistakes.memory import MEMORIES
 from ropespec.conformance.mistakes.turning import TURNS
 from ropespec.conformance.profile import Profile
 from ropespec.spec.convention import Keywords

@@ -1,12 +1,20 @@
 """What each component is made of, where that is no pair of one head: two products at most."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ropespec.conformance.grouped import queries
-from ropespec.conformance.mistakes.chain import Frequency, Pairs, cos_sin, ladder, own_position
+from ropespec.conformance.mistakes.chain import (
+    RIGHT,
+    Frequency,
+    Pairs,
+    cos_sin,
+    ladder,
+    own_position,
+    run,
+)
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -16,6 +24,8 @@ __all__ = ["MISTAKES", "QUERIES", "Member", "Product", "made_of", "members_claim
 MISTAKES = entries("""
 query in the key
     The key is made of a part of the query; take all of it from the key.
+keys rotated for each query
+    A head of k that several heads of q share is rotated once for each of them; rotate it once.
 """)
 
 
@@ -139,7 +149,24 @@ def _tail_of_query(g: Given, x: Array) -> Array:
 
 _TAIL = {"tail": _tail_of_query}
 
+
+def _rotated_when_shared(given: Given) -> Given:
+    """Rotate the heads of k for each head of q but the last that shares them."""
+    heads = given.x.shape[2]
+    most = queries(heads)
+    for _ in range(1, most // max(heads - most, 1)):
+        y = run(RIGHT, given).y.astype(given.x.dtype)
+        given = replace(given, x=np.concatenate([given.x[:, :, :most], y[:, :, most:]], axis=2))
+    return given
+
+
 QUERIES: tuple[Choice, ...] = (
+    Choice(
+        "keys rotated for each query",
+        "call",
+        "a head of k is rotated as often as heads of q share one",
+        {"call": _rotated_when_shared, "slack": 40.0},
+    ),
     Choice(
         "query in the key",
         "product",

@@ -2,7 +2,6 @@
 """What is kept of earlier calls, and what it does to this one."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,21 +11,11 @@ from ropespec.conformance.mistakes.dynamic import at_length
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.kept_dtypes import KEPT_DTYPES
+from ropespec.conformance.mistakes.kept_positions import KEPT_POSITIONS
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
-from ropespec.conformance.mistakes.keys import (
-    KEYS,
-    KEYS_OF_NUMBERS,
-    LIMITS,
-    Key,
-    Source,
-    first,
-    like,
-    limited,
-    previous,
-    run,
-)
+from ropespec.conformance.mistakes.keys import Key, first, like
 
-__all__ = ["LIMITED", "MEMORIES", "MISTAKES"]
+__all__ = ["MEMORIES", "MISTAKES"]
 
 MISTAKES = entries("""
 P2 offset counted twice
@@ -53,47 +42,6 @@ multiplied again
 not repeatable
     The same call gives another result the second time; look for state, random numbers or a race.
 """)
-
-
-def _placed(given: Given, kept: Given) -> Array:
-    """Return positions of another call as far as they fit this one."""
-    b, s = given.positions.shape
-    p = kept.positions
-    if p.shape == (b, s):
-        return own_position(_at(given, kept, p))
-    if p.shape[1] == s and len(p):
-        return own_position(_at(given, kept, np.broadcast_to(p[:1], (b, s))))
-    if p.shape[1] > s and len(p):
-        cut = p[:, :s] if len(p) == b else p[:1, :s]
-        return own_position(_at(given, kept, np.broadcast_to(cut, (b, s))))
-    return own_position(given)
-
-
-def _at(given: Given, kept: Given, positions: Array) -> Given:
-    """Return the call at positions of another, whose tokens may have several numbers."""
-    return replace(given.following(kept.axes), positions=positions, only=kept.only)
-
-
-def _of(source: Source, *, row: bool = False) -> Callable[[Given], Array]:
-    """Return the place in the call that left what is kept, or in its first row."""
-
-    def place(given: Given) -> Array:
-        kept = source(given)
-        if row:
-            p = kept.positions[:1, : given.x.shape[1]]
-            return own_position(_at(given, kept, np.broadcast_to(p, given.positions.shape)))
-        return _placed(given, kept)
-
-    return place
-
-
-def _longest(given: Given) -> Array:
-    """Return the positions of the longest call so far, cut to this one."""
-    kept = given
-    for one in (*given.past, given):
-        if one.x.shape[1] > kept.x.shape[1] or kept is given:
-            kept = one
-    return _placed(given, kept)
 
 
 def _shifted(by: Callable[[Given], float]) -> Callable[[Given], Array]:
@@ -220,30 +168,7 @@ def _place(key: str, what: str, place: Callable[[Given], Array], cost: float = 1
 
 
 MEMORIES: tuple[Choice, ...] = (
-    *(
-        _place("C1", f"that of the first {word}", _of(first(key)), 1.0 + 0.01 * k)
-        for k, (word, key) in enumerate(KEYS)
-    ),
-    *(
-        _place(
-            "C1", f"that of row 0 of the first {word}", _of(first(key), row=True), 1.1 + 0.01 * k
-        )
-        for k, (word, key) in enumerate(KEYS[1:6])
-    ),
-    *(
-        _place("C1", f"that of the last {word} before", _of(previous(key)), 1.2 + 0.01 * k)
-        for k, (word, key) in enumerate(KEYS)
-    ),
-    *(
-        _place("C1", f"that of the first {word} since another", _of(run(key)), 1.15 + 0.01 * k)
-        for k, (word, key) in enumerate(KEYS[1:])
-    ),
-    *(
-        _place("C1", f"that of the first {word}{since}", _of(source(key)), 1.3 + 0.01 * k)
-        for k, (word, key) in enumerate(KEYS_OF_NUMBERS)
-        for since, source in (("", first), (" since another", run))
-    ),
-    _place("C1", "that of the longest call so far", _longest, 1.3),
+    *KEPT_POSITIONS,
     _place("P2", "its own plus the number of calls so far", _shifted(lambda g: len(g.past) + 1.0)),
     _place("P2", "its own plus the number of calls before", _shifted(lambda g: float(len(g.past)))),
     _place("P2", "its own plus the tokens of all calls before", _shifted(_tokens_before)),
@@ -287,16 +212,3 @@ MEMORIES: tuple[Choice, ...] = (
     *KEPT_DTYPES,
 )
 """What earlier calls may leave behind."""
-
-LIMITED: tuple[Choice, ...] = tuple(
-    _place(
-        "C1",
-        f"that of the first {word}, of {most} such that are kept; {makes_room} for one more",
-        _of(limited(key, most, makes_room)),
-        1.5 + 0.01 * k,
-    )
-    for k, (word, key) in enumerate(KEYS)
-    for most in (2, 3, 4, 8, 10, 16, 32, 64, 128)
-    for makes_room in LIMITS
-)
-"""What is kept in so many entries: these are tried last, for they are many."""

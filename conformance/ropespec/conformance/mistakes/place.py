@@ -17,7 +17,6 @@ from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.rows import (
     found_in_a_row,
     in_bits,
-    rotated_when_shared,
     rows_by_both_ends,
     rows_by_their_ends,
     rows_by_their_firsts,
@@ -57,8 +56,6 @@ positions in 32 bits
     Positions wrap at 32 bits; keep 64.
 positions in 16 bits
     Positions wrap at 16 bits; hold them in 32 or 64.
-keys rotated for each query
-    A head of k that several heads of q share is rotated once for each of them; rotate it once.
 angle depends on other tokens
     A position is rotated otherwise in a row than next to its neighbour; rotate each token by its
     own position.
@@ -204,12 +201,6 @@ WHOLE: tuple[Choice, ...] = (
             ("the last row", -1),
             ("the row with the largest position", None),
         )
-    ),
-    Choice(
-        "keys rotated for each query",
-        "call",
-        "a head of k is rotated as often as heads of q share one",
-        {"call": rotated_when_shared, "slack": 40.0},
     ),
     _whole(
         "heads rotated differently",

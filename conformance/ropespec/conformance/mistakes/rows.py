@@ -1,11 +1,7 @@
 """Positions that are looked up by what a row, or a number of a token, is taken to say."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from ropespec.conformance.grouped import queries
-from ropespec.conformance.mistakes.chain import RIGHT, run
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import Source, of_rows, spread
 
@@ -13,7 +9,6 @@ __all__ = [
     "OF_ROWS",
     "found_in_a_row",
     "in_bits",
-    "rotated_when_shared",
     "rows_by_both_ends",
     "rows_by_their_ends",
     "rows_by_their_firsts",
@@ -139,16 +134,6 @@ def token_from_the_end(bits: int) -> Source:
         return spread(g.positions.ravel()[flat].reshape(g.positions.shape), g)
 
     return source
-
-
-def rotated_when_shared(g: Given) -> Given:
-    """Rotate the heads of k for each head of q but the last that shares them."""
-    heads = g.x.shape[2]
-    most = queries(heads)
-    for _ in range(1, most // max(heads - most, 1)):
-        y = run(RIGHT, g).y.astype(g.x.dtype)
-        g = replace(g, x=np.concatenate([g.x[:, :, :most], y[:, :, most:]], axis=2))
-    return g
 
 
 def token_by_a_shift(g: Given) -> Array:

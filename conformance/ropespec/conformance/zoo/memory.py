@@ -13,7 +13,6 @@ __all__ = [
     "DoubledOnce",
     "EightEntriesByEnds",
     "GrownARowLate",
-    "GrownForTheStart",
     "KeptByAddress",
     "KeptByMemory",
     "KeptBySum",
@@ -264,36 +263,6 @@ class GrownARowLate:
         cos, sin = self.tables[d]
         row = np.minimum(positions, len(cos) - 1)
         return half(x, cos[row], sin[row])
-
-
-@wrong(
-    "slice moved back",
-    "A table is doubled while a run would begin behind it, and the run may end behind it.",
-    "ROT-19.grown",
-    negative_positions=False,
-)
-class GrownForTheStart:
-    """One table for each head_dim, of which each run of a row is a slice."""
-
-    def __init__(self) -> None:
-        self.rows: dict[int, int] = {}
-
-    def apply_rotary(self, x: Array, positions: Array) -> Array:
-        """Slice as `dynamic_slice` does, which moves the start back."""
-        d = x.shape[-1]
-        ends = np.ones(positions.shape, dtype=bool)
-        ends[:, :-1] = np.diff(positions) != 1
-        runs = np.split(positions.ravel(), np.flatnonzero(ends)[:-1] + 1)
-        found = [self.slice(d, run) for run in runs]
-        return rope(x, np.concatenate(found).reshape(positions.shape))
-
-    def slice(self, d: int, run: Array) -> Array:
-        """Return which rows of the table are taken."""
-        rows, start = self.rows.get(d, 256), run.min(initial=2**17)
-        while len(run) > rows or (run.size and start >= rows):
-            rows *= 2
-        self.rows[d] = rows
-        return np.asarray(min(start, rows - len(run)) + np.arange(len(run)))
 
 
 @wrong(

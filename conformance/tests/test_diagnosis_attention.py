@@ -1,0 +1,220 @@
+"""Attention as a product of stages: each is told, of queries, of keys, of masks and of values."""
+
+import numpy as np
+import pytest
+
+from ropespec import reference
+from ropespec.conformance.zoo.attention import softmax_of_masked_maximum
+
+
+def attention_with(change):
+    """Return attention with changed arguments, or with changed results."""
+
+    def attention(q, k, v, *, query_positions, key_positions, interleaved, base=10000.0, mask=None):
+        given = {
+            "q": q,
+            "k": k,
+            "v": v,
+            "query_positions": query_positions,
+            "key_positions": key_positions,
+            "interleaved": interleaved,
+            "base": base,
+            "mask": mask,
+        }
+        return reference.attention(**(given | change(given)))
+
+    return attention
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            lambda g: {"query_positions": np.asarray(g["query_positions"]) + 1},
+            ("P3", "offset by one", "queries"),
+        ),
+        (
+            lambda g: {"key_positions": 2 * np.asarray(g["key_positions"])},
+            ("A1", "applied twice", "keys"),  # or K6, which cannot be told from it
+        ),
+        (lambda _: {"base": 50000.0}, ("F1", "wrong base", "queries and keys")),
+        (lambda g: {"q": 2 * g["q"]}, ("", "score scaled", "scale")),
+        (
+            lambda g: {"v": g["v"] / np.linalg.norm(g["v"], axis=-1, keepdims=True)},
+            ("", "values normalised", "values"),
+        ),
+    ],
+)
+def test_attention_is_told_side_by_side(change, told, named):
+    """The rotation of each side, the scale and the values are found apart."""
+    assert told in named(attention=attention_with(change))
+
+
+def with_groups(keys, values):
+    """Return attention whose heads have keys and values by maps of their own."""
+
+    def change(given):
+        h, g = np.shape(given["q"])[2], np.shape(given["k"])[2]
+        maps = {"in turn": np.arange(h) % g, "as claimed": np.arange(h) // (h // g)}
+        return {"k": given["k"][:, :, maps[keys]], "v": given["v"][:, :, maps[values]]}
+
+    return attention_with(change)
+
+
+@pytest.mark.parametrize(
+    ("keys", "values", "told"),
+    [
+        ("in turn", "in turn", ["keys of grouped heads", "values of grouped heads"]),
+        ("in turn", "as claimed", ["keys of grouped heads"]),
+        ("as claimed", "in turn", ["values of grouped heads"]),
+        ("as claimed", "as claimed", []),
+    ],
+)
+def test_groups_of_keys_and_of_values_are_told_apart(keys, values, told, named):
+    """A map of heads may be wrong on one side alone."""
+    found = named(attention=with_groups(keys, values))
+
+    assert [(name, where) for _, name, where in found] == [
+        ("heads mapped to other groups", where) for where in told
+    ]
+
+
+def scaled_by_the_values(given):
+    """Make the scores larger as the root of head_dim over the width of the values."""
+    ratio = np.shape(given["q"])[-1] / np.shape(given["v"])[-1]
+    return {"q": given["q"] * np.float32(np.sqrt(ratio))}
+
+
+def test_values_of_another_width_are_asked_for(named):
+    """The width of the values is seen in no call where it is head_dim."""
+    told = ("", "scaled by the width of the values", "scale of narrow values")
+
+    assert named(attention=attention_with(scaled_by_the_values)) == [told]
+
+
+def attention_that_scales_tables(q, k, v, *, rotary_dim=None, **given):
+    """Leave what passes by unscaled, as a scale within the tables of the queries does."""
+    dim = q.shape[-1]
+    q = q * np.where(np.arange(dim) < (rotary_dim or dim), 1, dim**0.5).astype(q.dtype)
+    return reference.attention(q, k, v, rotary_dim=rotary_dim, **given)
+
+
+def test_a_scale_that_leaves_the_tail_is_told(named):
+    """A scale within the tables of the queries is none of what does not rotate."""
+    told = ("", "scale without the tail", "queries")
+
+    assert named(attention=attention_that_scales_tables) == [told]
+
+
+def by_the_other_side(given, side, other):
+    """Rotate one side by the positions of the other where both have as many tokens."""
+    alike = np.shape(given[f"{side}_positions"]) == np.shape(given[f"{other}_positions"])
+    return {f"{side}_positions": given[f"{other}_positions"]} if alike else {}
+
+
+@pytest.mark.parametrize(("side", "other"), [("key", "query"), ("query", "key")])
+def test_attention_is_asked_for_as_many_keys_as_queries(side, other, named):
+    """Where it is right for more keys than queries, that is where it goes wrong."""
+    plural = {"key": "keys", "query": "queries"}[side]
+    told = "", "positions of the other side", f"{plural} of as many queries as keys"
+
+    assert named(attention=attention_with(lambda g: by_the_other_side(g, side, other))) == [told]
+
+
+def test_a_masked_key_of_the_largest_score_is_asked_for(named):
+    """What is left of the others underflows, and only there."""
+
+    def attention(q, k, v, *, query_positions, key_positions, interleaved, base=10000.0, mask=None):
+        where = {"query_positions": query_positions, "key_positions": key_positions}
+        how = {"interleaved": interleaved, "base": base, "mask": mask}
+        return softmax_of_masked_maximum.attention(q, k, v, **where, **how)
+
+    found = [name for _, name, _ in named(attention=attention)]
+
+    assert found == ["largest score of masked keys"]
+
+
+def values_of_a_running_softmax(q, k, v, *, query_positions, key_positions, mask=None, **how):
+    """Rescale the sum alone when a block of four keys raises the largest score."""
+    sides = (
+        reference.apply_rotary(q, query_positions, **how),
+        reference.apply_rotary(k, key_positions, **how),
+    )
+    s = np.einsum("bshd,bthd->bhst", *sides) / np.sqrt(q.shape[-1])
+    s = s if mask is None else np.where(mask, s, -np.inf)
+    total, top = 0.0, np.full((*s.shape[:-1], 1), -1e300)
+    summed = np.zeros((*s.shape[:-1], v.shape[-1]))
+    for start in range(0, s.shape[-1], 4):
+        block = s[..., start : start + 4]
+        above = np.maximum(top, block.max(axis=-1, keepdims=True))
+        powers = np.exp(block - above)
+        total = total * np.exp(top - above) + powers.sum(axis=-1, keepdims=True)
+        summed = summed + powers @ v[:, start : start + 4].swapaxes(1, 2)
+        top = above
+    return (summed / total).swapaxes(1, 2).astype(q.dtype), (np.exp(s - top) / total).astype(
+        q.dtype
+    )
+
+
+def test_the_sums_of_a_running_softmax_are_told_apart(named):
+    """The weights are right, and what is summed with them is not."""
+    found = named(attention=values_of_a_running_softmax)
+
+    assert [(name, where) for _, name, where in found] == [("sum of a running softmax", "values")]
+
+
+def masks_by_members(given):
+    """Take the mask of heads, of two groups and more, for one of members and then groups."""
+    mask, heads, groups = given["mask"], given["q"].shape[2], given["k"].shape[2]
+    if mask is None or mask.shape[1] == 1 or groups == 1:
+        return {}
+    h, n = np.arange(heads), heads // groups
+    return {"mask": mask[:, h % n * groups + h // n]}
+
+
+def test_heads_are_given_masks_of_their_own(named):
+    """Where one mask serves all heads, nothing is wrong."""
+    told = "", "masks of other heads", "mask of heads with masks of their own"
+
+    assert named(attention=attention_with(masks_by_members)) == [told]
+
+
+def masks_of_rows(given):
+    """Take a mask of three axes for one of rows, where there are as many of these as heads."""
+    mask, rows = given["mask"], len(given["q"])
+    of_heads = mask is not None and mask.ndim == 3 and len(mask) == rows
+    return {"mask": mask[:, None]} if of_heads else {}
+
+
+def test_a_mask_of_heads_alone_is_asked_for(named):
+    """Only a mask without an axis of rows is taken wrongly."""
+    told = "", "masks of rows", "mask of masks without an axis of rows"
+
+    assert named(attention=attention_with(masks_of_rows)) == [told]
+
+
+def splits_of_keys(q, k, v, *, query_positions, key_positions, mask=None, **how):
+    """Add up splits of eight keys, each relative to its own largest score."""
+    sides = (
+        reference.apply_rotary(q, query_positions, **how),
+        reference.apply_rotary(k, key_positions, **how),
+    )
+    s = np.einsum("bshd,bthd->bhst", *sides) / np.sqrt(q.shape[-1])
+    s = s if mask is None else np.where(mask, s, -1e30)
+    for start in range(0, s.shape[-1], 8):
+        s[..., start : start + 8] -= s[..., start : start + 8].max(axis=-1, keepdims=True)
+    powers = np.exp(s) * (True if mask is None else mask)
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return np.einsum("bhst,bthd->bshd", weights, v).astype(q.dtype), weights.astype(q.dtype)
+
+
+def test_splits_that_are_not_rescaled_are_told(named):
+    """Nothing is wrong where all keys are in one split."""
+    told = "", "splits not rescaled", "softmax of many keys"
+
+    assert named(attention=splits_of_keys) == [told]
+
+
+def test_attention_that_is_right_has_no_name(named):
+    """Nothing is said of it even if a check has failed."""
+    assert named(attention=attention_with(lambda _: {})) == []
