@@ -163,6 +163,19 @@ def test_the_sums_of_a_running_softmax_are_told_apart(named):
     assert [(name, where) for _, name, where in found] == [("sum of a running softmax", "values")]
 
 
+def attention_of_one_rotated_key(q, k, v, *, rotary_dim=None, **given):
+    """Take what rotates of every head of k from the first."""
+    k = np.where(np.arange(k.shape[-1]) < (rotary_dim or 0), k[:, :, :1], k)
+    return reference.attention(q, k, v, rotary_dim=rotary_dim, **given)
+
+
+def test_a_key_that_all_heads_share_is_told(named):
+    """Only what rotates is shared: the rest is each head's own."""
+    told = "", "one key rotates for all", "keys"
+
+    assert named(attention=attention_of_one_rotated_key) == [told]
+
+
 def masks_by_members(given):
     """Take the mask of heads, of two groups and more, for one of members and then groups."""
     mask, heads, groups = given["mask"], given["q"].shape[2], given["k"].shape[2]

@@ -20,6 +20,13 @@ KEPT = {one.name: one for one in zoo()}
     ("name", "called", "what", "where"),
     [
         ("one_entry_by_ends", "stale positions", "with these ends since another", "every call"),
+        ("base_taken_out", "wrong base", "10000 but for the first head_dim", "every call"),
+        (
+            "tables_of_the_same_time",
+            "stale positions",
+            "of the first call with these numbers 0 of each token since another",
+            "every call",
+        ),
         (
             "state_of_the_first_token",
             "stale positions",

@@ -116,6 +116,18 @@ def scaled_tables_in_bfloat16(x, positions):
     return half(x, cos, sin)
 
 
+def in_front_of_what_stays(x, positions):
+    """Join the last components, which rotate and come out apart, before the others."""
+    part, rest = x[..., -8:], x[..., :-8]
+    y = turn(np.concatenate([part[..., ::2], part[..., 1::2]], axis=-1), positions)
+    return np.concatenate([y, rest], axis=-1)
+
+
+def first_for_last(x, positions):
+    """Rotate the first components where the last are to."""
+    return np.concatenate([turn(x[..., :8], positions), x[..., 8:]], axis=-1)
+
+
 def coordinates_in_the_dtype_of_x(x, positions):
     """Give rows and columns the dtype of x before their angles are made."""
     n = x.shape[-1] // 4
@@ -127,6 +139,24 @@ def coordinates_in_the_dtype_of_x(x, positions):
 @pytest.mark.parametrize(
     ("function", "claims", "name", "what"),
     [
+        (
+            in_front_of_what_stays,
+            {
+                "interleaved": True,
+                "rotary_dim": 8,
+                "trailing": True,
+                "pairs_apart": True,
+                "head_dims": [12, 20],
+            },
+            "wrong end rotates, or tail dropped",
+            "comes out apart at the other end",
+        ),
+        (
+            first_for_last,
+            {"rotary_dim": 8, "trailing": True, "head_dims": [12, 20]},
+            "wrong end rotates, or tail dropped",
+            "the first components rotate, where the last are to",
+        ),
         (runs_until_positions_fall, {}, "gaps closed", "unless positions fall"),
         (
             scaled_tables_in_bfloat16,

@@ -125,6 +125,8 @@ class Attended:
         if r is not None:
             whole = np.where(np.arange(DIM) < r, 1.0, np.sqrt(DIM))
             queries[_TAIL_AS_IT_IS] = run(RIGHT, self.q).y * whole
+            shared = np.where(np.arange(DIM) < r, key.x[:, :, :1], key.x)
+            keys[_OF_ONE_KEY] = run(RIGHT, replace(key, x=shared)).y
         if not self.plain and self.q.positions.shape == self.k.positions.shape:
             queries[_OF_OTHERS] = run(RIGHT, replace(self.q, positions=self.k.positions)).y
             keys[_OF_OTHERS] = run(RIGHT, replace(key, positions=self.q.positions)).y
@@ -153,6 +155,13 @@ class Attended:
         return parts[:, :, HEADS[how](np.arange(heads), heads, groups)]
 
 
+_OF_ONE_KEY = Choice(
+    "one key rotates for all",
+    "product",
+    "the components that rotate are those of the first head",
+    {},
+    1.5,
+)
 _OF_OTHERS = Choice(
     "positions of the other side",
     "place",

@@ -10,9 +10,9 @@ from ropespec.conformance.diagnosis.read import multipliers, places, snapped
 from ropespec.conformance.diagnosis.seen import Seen, agree
 from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.gains import everything_times
 from ropespec.conformance.mistakes.given import Array
 from ropespec.conformance.mistakes.place import combined
-from ropespec.conformance.mistakes.stored import everything_times
 from ropespec.conformance.mistakes.table import gained
 
 __all__ = ["firsts"]

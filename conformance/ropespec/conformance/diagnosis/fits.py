@@ -10,8 +10,9 @@ from ropespec.conformance.diagnosis.read import multipliers, snapped
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.gains import everything_times, tail_times
 from ropespec.conformance.mistakes.given import Array
-from ropespec.conformance.mistakes.stored import clipped_at, everything_times, tail_times
+from ropespec.conformance.mistakes.stored import clipped_at
 from ropespec.conformance.mistakes.table import gained
 from ropespec.conformance.mistakes.turns import WHOLE_TURNS, fast_sine
 from ropespec.conformance.mistakes.widths import as_wide

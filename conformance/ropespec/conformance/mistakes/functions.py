@@ -65,6 +65,8 @@ values normalised
 masks of other heads
     Where heads have masks of their own, a head is given that of another; index masks by query
     heads, in the order of q.
+one key rotates for all
+    What rotates of every head of k is taken from the first one; take it from each.
 masks of rows
     A mask of three axes, of heads, is taken for one of rows; the axes of a mask are the last ones
     of (rows, heads, queries, keys).

@@ -9,10 +9,9 @@ from ropespec.conformance.mistakes.chain import Table, cos_sin
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.stored import tail_times
 from ropespec.spec.scaling import LongRope, Scaling, Yarn
 
-__all__ = ["MISTAKES", "of_gains", "of_other_gains", "times"]
+__all__ = ["MISTAKES", "everything_times", "of_gains", "of_other_gains", "tail_times", "times"]
 
 MISTAKES = entries("""
 attention factor missing
@@ -75,3 +74,27 @@ def _each(cosines: float, sines: float) -> Table:
         return cosines * np.cos(angle), sines * np.sin(angle)
 
     return table
+
+
+def everything_times(gain: float) -> Choice:
+    """Return the whole result times a factor."""
+
+    def store(given: Given, y: Array) -> Array:
+        del given
+        return gain * y
+
+    what = f"the whole result carries a factor of {gain:.6g}"
+    return Choice("K13", "store", what, {"store": store}, 2.1)
+
+
+def tail_times(factor: float) -> Choice:
+    """Return the tail times a factor."""
+
+    def tail(g: Given, x: Array) -> Array:
+        y = x.copy()
+        y[..., g.turning :] *= factor
+        return y
+
+    return Choice(
+        "tail scaled", "tail", f"the tail is multiplied by {factor:.6g}", {"tail": tail}, 2.0
+    )

@@ -107,6 +107,12 @@ def _cut(pick: Callable[[list[int]], int]) -> Callable[[Given], Array]:
     return theta
 
 
+def _of_the_first_width(g: Given) -> Array:
+    """Return the frequencies of a default base for any width but that of the first call."""
+    is_first = not g.past or g.past[0].x.shape[-1] == g.x.shape[-1]
+    return ladder(g if is_first else g.scaled(g.scaling, 10000.0))
+
+
 def _earliest(widths: list[int]) -> int:
     return widths[0]
 
@@ -195,6 +201,13 @@ MEMORIES: tuple[Choice, ...] = (
         "the frequencies are those of the widest call so far",
         {"frequency": _cut(_first_wide_enough)},
         1.1,
+    ),
+    Choice(
+        "F1",
+        "memory",
+        "the base is 10000 but for the first head_dim",
+        {"frequency": _of_the_first_width},
+        1.2,
     ),
     _base_of("call", lambda g: 0),
     _base_of("call of this head_dim", lambda g: g.x.shape[-1]),

@@ -12,7 +12,7 @@ from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.rounding import rounded
 
-__all__ = ["MISTAKES", "STORES", "clipped_at", "everything_times", "tail_times"]
+__all__ = ["MISTAKES", "STORES", "clipped_at"]
 
 MISTAKES = entries("""
 X3 rotated before the split into heads
@@ -94,6 +94,14 @@ def _behind(g: Given, y: Array) -> Array:
     return np.concatenate([y[..., -g.turning :], y[..., : -g.turning]], axis=-1)
 
 
+def _apart_behind(g: Given, y: Array) -> Array:
+    """Move pairs that come out apart to the other end, and weave what is last for these."""
+    r = g.turning
+    moved = np.concatenate([y[..., 0:r:2], y[..., 1:r:2], y[..., r:]], axis=-1)
+    last = moved[..., -r:][..., np.arange(r).reshape(2, -1).T.ravel()]
+    return np.concatenate([last, moved[..., :-r]], axis=-1)
+
+
 def _clipped(limit: float) -> Callable[[Given, Array], Array]:
     return lambda g, y: np.clip(y, -limit, limit)
 
@@ -173,6 +181,9 @@ STORES: tuple[Choice, ...] = (
     Choice("tail reversed", "tail", "the tail is in reverse order", {"tail": _tail_reversed}),
     Choice("R9", "store", "the tail is moved to the front", {"store": _in_front}),
     Choice("R9", "store", "what rotates is moved to the other end", {"store": _behind}),
+    Choice(
+        "R9", "store", "what rotates comes out apart at the other end", {"store": _apart_behind}
+    ),
     Choice(
         "pairs in another order",
         "store",
@@ -264,30 +275,6 @@ STORES: tuple[Choice, ...] = (
     ),
 )
 """What else is done to x before and to y after."""
-
-
-def everything_times(gain: float) -> Choice:
-    """Return the whole result times a factor."""
-    return Choice(
-        "K13",
-        "store",
-        f"the whole result carries a factor of {gain:.6g}",
-        {"store": lambda g, y: gain * y},
-        2.1,
-    )
-
-
-def tail_times(factor: float) -> Choice:
-    """Return the tail times a factor."""
-
-    def tail(g: Given, x: Array) -> Array:
-        y = x.copy()
-        y[..., g.turning :] *= factor
-        return y
-
-    return Choice(
-        "tail scaled", "tail", f"the tail is multiplied by {factor:.6g}", {"tail": tail}, 2.0
-    )
 
 
 def clipped_at(limit: float) -> Choice:

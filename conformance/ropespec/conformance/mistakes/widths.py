@@ -45,6 +45,12 @@ def _last(g: Given) -> Pairs:
     return claimed_layout(g, g.turning // 2, g.x.shape[-1] - g.turning)
 
 
+def _first_for_last(g: Given) -> Pairs:
+    """Return pairs of the first components where the last are claimed, which stand first here."""
+    moved = (g.turning + np.stack(claimed_layout(g, g.turning // 2))) % g.x.shape[-1]
+    return Pairs(*moved)
+
+
 def _whole(g: Given) -> Pairs:
     return claimed_layout(g, g.x.shape[-1] // 2)
 
@@ -161,6 +167,13 @@ WIDTHS: tuple[Choice, ...] = (
     *(_in_pieces(width, anew=True) for width in (32, 64, 128)),
     *(_in_pieces(width, anew=False) for width in (8, 16, 32, 64, 128)),
     Choice("R9", "pairing", "the last components rotate", {"pairing": _last}),
+    Choice(
+        "R9",
+        "pairing",
+        "the first components rotate, where the last are to",
+        {"pairing": _first_for_last},
+        1.1,
+    ),
     Choice(
         "R2",
         "pairing",

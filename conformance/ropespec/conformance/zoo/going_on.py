@@ -9,7 +9,13 @@ from ropespec.conformance.zoo.entry import wrong
 from ropespec.conformance.zoo.parts import half, rope
 from ropespec.spec.scaling import Yarn
 
-__all__ = ["GainOnceMore", "GrownForTheStart", "StateOfTheFirstToken", "TableOfAnEarlierTrace"]
+__all__ = [
+    "BaseTakenOut",
+    "GainOnceMore",
+    "GrownForTheStart",
+    "StateOfTheFirstToken",
+    "TableOfAnEarlierTrace",
+]
 
 Array = NDArray[Any]
 
@@ -106,3 +112,24 @@ class GrownForTheStart:
             rows *= 2
         self.rows[d] = rows
         return np.asarray(min(start, rows - len(run)) + np.arange(len(run)))
+
+
+@wrong(
+    "F1",
+    "The base is taken out of a registry, and the next head_dim finds the default one.",
+    "ROT-19.walk",
+    base=500000.0,
+)
+class BaseTakenOut:
+    """Options that are popped when frequencies are made."""
+
+    def __init__(self) -> None:
+        self.options = {"base": 500000.0}
+        self.bases: dict[int, float] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Rotate by the base that was found for this head_dim."""
+        d = x.shape[-1]
+        if d not in self.bases:
+            self.bases[d] = self.options.pop("base", 10000.0)
+        return rope(x, positions, base=self.bases[d])
