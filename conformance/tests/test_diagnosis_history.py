@@ -20,6 +20,12 @@ KEPT = {one.name: one for one in zoo()}
     ("name", "called", "what", "where"),
     [
         ("one_entry_by_ends", "stale positions", "with these ends since another", "every call"),
+        (
+            "rows_of_the_call_that_adds_them",
+            "stale dtype",
+            "that added their rows to a table of 256",
+            "every call",
+        ),
         ("base_taken_out", "wrong base", "10000 but for the first head_dim", "every call"),
         (
             "tables_of_the_same_time",

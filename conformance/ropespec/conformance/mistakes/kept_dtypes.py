@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import RIGHT, Table, ladder
+from ropespec.conformance.mistakes.chain import RIGHT, Table, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -61,6 +61,30 @@ def _by_blocks(size: int) -> Choice:
     return Choice("C4", "memory", what, {"table": table}, 1.5)
 
 
+def _by_added_rows(first: int, how: str, grown: Grown, *, of_positions: bool) -> Choice:
+    """Return tables whose added rows are made in the dtype of the call that needs them."""
+
+    def kept(g: Given, values: Array) -> Array:
+        rows, far = first, np.abs(g.positions)[..., None, None]
+        for one in asked_for(g, by_width=True):
+            need = int(np.abs(one.positions).max(initial=0)) + 1
+            if need > rows:
+                more = int(grown(need, rows))
+                if one.dtype not in ("float32", "float64"):
+                    there = (far >= rows) & (far < more)
+                    values = np.where(there, rounded(values, one.dtype), values)
+                rows = more
+        return values
+
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        return kept(g, np.cos(angle)), kept(g, np.sin(angle))
+
+    what = "positions" if of_positions else "cos and sin"
+    said = f"{what} have the dtype of the call that added their rows to a table of {first}, {how}"
+    place = {"place": lambda g: kept(g, own_position(g))}
+    return Choice("C4", "memory", said, place if of_positions else {"table": table}, 1.55)
+
+
 def _frequencies_by(word: str, source: Source) -> Choice:
     """Return frequencies in the dtype of the call that left them."""
 
@@ -114,6 +138,16 @@ KEPT_DTYPES: tuple[Choice, ...] = (
         )
     ),
     *(_by_blocks(2**power) for power in (0, *range(4, 14))),
+    *(
+        _by_added_rows(2**power, how, grown, of_positions=of_positions)
+        for power in range(6, 14)
+        for how, grown in (
+            ("as long as it must be", lambda need, _: need),
+            ("at least doubled", lambda need, rows: max(need, 2 * rows)),
+            ("doubled", lambda need, rows: rows * 2 ** int(np.ceil(np.log2(need / rows)))),
+        )
+        for of_positions in (False, True)
+    ),
     *(_frequencies_by(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
     *(_by_key(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
     *(_by_key(f"first {word} since another", run(key)) for word, key in _OF_ANY_DTYPE),

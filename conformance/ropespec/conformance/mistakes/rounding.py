@@ -137,8 +137,11 @@ class _Rounds:
         return self.at("sum", ac - bs), self.at("sum", bc + as_)
 
     def change(self) -> dict[str, Any]:
-        """Return the stages."""
-        return {stage: made for stage, made in self._stages().items() if stage in self.only}
+        """Return the stages; the product only where it rounds, for it may be that of a way back."""
+        rounds = {"x", "product", "sum"} & set(self.places)
+        left = set() if rounds else {"product"}
+        made = self._stages()
+        return {stage: made[stage] for stage in made if stage in self.only and stage not in left}
 
     def _stages(self) -> dict[str, Any]:
         return {

@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.zoo.entry import wrong
-from ropespec.conformance.zoo.parts import half, rope
+from ropespec.conformance.zoo.parts import half, inv_freq, rope, table
 from ropespec.spec.scaling import Yarn
 
 __all__ = [
     "BaseTakenOut",
     "GainOnceMore",
     "GrownForTheStart",
+    "RowsOfTheCallThatAddsThem",
     "StateOfTheFirstToken",
     "TableOfAnEarlierTrace",
 ]
@@ -133,3 +134,60 @@ class BaseTakenOut:
         if d not in self.bases:
             self.bases[d] = self.options.pop("base", 10000.0)
         return rope(x, positions, base=self.bases[d])
+
+
+@wrong(
+    "changed by earlier calls",
+    "A step of generation turns what the step before has left, in the dtype of x.",
+    "ROT-19.generation",
+    dtypes=("bfloat16",),
+    negative_positions=False,
+)
+class TurnedFromStepToStep:
+    """Cosines and sines of the last token, for the one that goes on from it."""
+
+    def __init__(self) -> None:
+        self.last: dict[tuple[int, ...], tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Add one step to the last angle, or begin anew."""
+        key, one = (x.shape[-1], *positions.shape), inv_freq(x.shape[-1])
+        ends, phase = self.last.get(key, (positions, np.zeros(0)))
+        if positions.shape[1] != 1 or not np.array_equal(positions, ends + 1):
+            phase = np.exp(1j * positions[..., None] * one)
+        else:
+            phase = phase * np.exp(1j * one)
+        parts = phase.real.astype(x.dtype), phase.imag.astype(x.dtype)
+        cos, sin = (np.asarray(part, dtype=np.float32) for part in parts)
+        self.last[key] = positions.copy(), cos + 1j * sin
+        return half(x, cos, sin)
+
+
+@wrong(
+    "stale dtype",
+    "Rows that are added to a table have the dtype of the call that needs them.",
+    "ROT-19.dtypes",
+    dtypes=("float32", "bfloat16"),
+)
+class RowsOfTheCallThatAddsThem:
+    """One table for each head_dim, of 256 rows at first, and doubled."""
+
+    def __init__(self) -> None:
+        self.tables: dict[int, tuple[Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Add what is missing, and look up sizes."""
+        d, far = x.shape[-1], np.abs(positions)
+        if d not in self.tables:
+            self.tables[d] = table(np.arange(256), d)
+        cos, sin = self.tables[d]
+        rows = more = len(cos)
+        while more <= far.max(initial=0):
+            more *= 2
+        added = (part.astype(x.dtype) for part in table(np.arange(rows, more), d))
+        cos, sin = (
+            np.concatenate([kept, new.astype(np.float32)])
+            for kept, new in zip((cos, sin), added, strict=True)
+        )
+        self.tables[d] = cos, sin
+        return half(x, cos[far], sin[far] * np.sign(positions)[..., None])

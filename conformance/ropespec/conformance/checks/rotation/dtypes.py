@@ -13,6 +13,7 @@ from ropespec.conformance.checks.rotation.walked import (
     usual_case,
 )
 from ropespec.conformance.checks.shared import of_two_dtypes
+from ropespec.conformance.coverage.positions import LAST
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, held
 from ropespec.conformance.judge.values import numpy_dtype
@@ -21,8 +22,13 @@ from ropespec.conformance.trial import Trial
 
 __all__: list[str] = []
 
-_BEGIN = (0, 1)
-"""Where the calls of a dtype begin: at the positions of the dtype before, and at one more."""
+
+def _begins(case: Case) -> tuple[int, ...]:
+    """Return where the calls of a dtype begin: as the dtype before, at one more, and far away.
+
+    Far away a table grows, for the first dtype alone.
+    """
+    return (0, 1, max(min(case.limit, LAST) * 3 // 4, 1))
 
 
 def _both_ways(trial: Trial, seed: int, strength: int) -> Walk:
@@ -48,7 +54,7 @@ def keeps_no_dtype(trial: Trial, case: Case) -> Finding:
     trial.session.refresh()
     for dtype in claimed[:: -1 if case.seed % 2 else 1]:
         call = dataclasses.replace(case, dtype=dtype)
-        for begin in _BEGIN:
+        for begin in _begins(case):
             run = np.minimum(np.arange(begin, begin + case.seq), case.limit)
             positions = np.broadcast_to(run, (case.batch, case.seq)).copy()
             found = judged_at(trial, call, positions)

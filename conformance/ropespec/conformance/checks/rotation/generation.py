@@ -1,6 +1,7 @@
 """Checks of calls as they follow each other in generation: prompts, tokens, tokens taken back."""
 
 import dataclasses
+import itertools
 from functools import partial
 
 import numpy as np
@@ -36,11 +37,17 @@ _GENERATION = (
 tokens that are taken back, and the next prompts, of which the last is a single token."""
 
 
+_STEPS = 96
+"""So many tokens go on one by one from a prompt, so that what is carried along adds up."""
+
+
 def _prompts(trial: Trial, seed: int, strength: int) -> Walk:
     del seed, strength
-    usual = usual_case(trial, 0)
-    rows = {1, usual.batch} if not trial.profile.compiles else {usual.batch}
-    return listed(dataclasses.replace(usual, batch=number) for number in sorted(rows))
+    usual, claimed = usual_case(trial, 0), trial.profile
+    rows = {1, usual.batch} if not claimed.compiles else {usual.batch}
+    few = claimed.dtypes[:1] if claimed.compiles else claimed.dtypes
+    made = itertools.product(sorted(rows), few)
+    return listed(dataclasses.replace(usual, batch=number, dtype=dtype) for number, dtype in made)
 
 
 @check(
@@ -52,19 +59,22 @@ def _prompts(trial: Trial, seed: int, strength: int) -> Walk:
 def goes_on(trial: Trial, case: Case) -> Finding:
     """Prompts and single tokens follow each other as in generation, rows from other places on.
 
-    What is wrong on a fresh instance too is the business of other checks.
+    A row alone goes on for many tokens. What is wrong on a fresh instance too is the business of
+    other checks.
     """
     rows = 3 * np.arange(case.batch)[:, None] * (not trial.profile.shared_positions)
     begun = list[str]()
     trial.session.refresh()
-    for start, tokens in _GENERATION:
+    long = ((0, 4), *((4 + step, 1) for step in range(_STEPS)))
+    for start, tokens in (*_GENERATION, *(long if case.batch == 1 else ())):
         positions = (rows + start + np.arange(tokens)).astype(np.int64)
         if positions.max() > case.limit or positions.size > trial.most_tokens(1):
             continue
         call = dataclasses.replace(case, seq=tokens)
         found = judged_at(trial, call, positions)
         if not found.passed:
-            before = ", ".join(begun)
+            few = [*begun[:2], "...", *begun[-2:]] if len(begun) > len(_GENERATION) else begun
+            before = ", ".join(few)
             message = (
                 f"a call of {tokens} from {start} on is wrong after {before}, and right on a fresh "
                 "instance"
