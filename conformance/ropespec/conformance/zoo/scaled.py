@@ -81,7 +81,7 @@ def multiplied_by_the_factor(dim: int, base: float = 10000.0, *, scaling: Scalin
 @wrong(
     "changed by earlier calls",
     "Frequencies are kept by all that a scheme says but its length.",
-    "SCAL-1.value",
+    "SCAL-1.apart",
 )
 class KeptWithoutTheLength:
     """One list of frequencies for all lengths of a dynamic scheme."""

@@ -16,6 +16,7 @@ from ropespec.conformance.checks.rotation import (
     printed,
     sizes,
     transforms,
+    unfit,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "printed",
     "sizes",
     "transforms",
+    "unfit",
 ]

@@ -266,10 +266,10 @@ def _is_cut(y: NDArray[Any], exact: NDArray[np.float64]) -> bool:
     "x or positions are overwritten, or the result shares memory with x or an earlier result.",
     space=Space(values=("normal",), strided=True),
 )
+@walks(at_its_widest("normal"))
 def unwritten(trial: Trial, case: Case) -> Finding:
     """x and positions hold the same bytes after the call; y has memory of its own."""
-    positions = case.make_positions()
-    x = case.make_x(positions)
+    x, positions = inputs(trial.profile, case)
     reply = trial.session.rotate(x, positions, keywords=case.keywords, strided=case.strided).reply
     call = called(case, x, positions)
     if not all(reply.is_array):  # what is no array has no memory to be judged
@@ -292,17 +292,17 @@ def unwritten(trial: Trial, case: Case) -> Finding:
 @check(
     "ROT-17.unrecorded",
     "Where no gradient is recorded, x or an earlier result is overwritten, or y is another one.",
-    space=Space(values=("normal",), min_seq=2),
+    space=Space(values=("normal",)),
     applies=lambda trial: (
         None if trial.profile.framework.unrecorded else f"{trial.profile.array} records nothing"
     ),
     share=0.3,
 )
+@walks(at_its_widest("normal"))
 def unrecorded(trial: Trial, case: Case) -> Finding:
     """Where no gradient is recorded the result is that of the plain call, x as it was."""
     where = f"under {trial.profile.framework.unrecorded}"
-    positions = case.make_positions()
-    x = case.make_x(positions)
+    x, positions = inputs(trial.profile, case)
     plain = trial.rotate(case, x, positions)
     rotated = trial.session.rotate_unrecorded(x, positions, keywords=case.keywords)
     call = called(case, x, positions)

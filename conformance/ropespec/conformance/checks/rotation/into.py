@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
-from ropespec.conformance.checks.rotation.walked import every_item, in_turn
+from ropespec.conformance.checks.rotation.walked import in_turn
 from ropespec.conformance.checks.shared import gradients_claimed
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
@@ -19,10 +19,10 @@ from ropespec.conformance.subject.layout import (
     result_to_subject,
     to_subject,
 )
-from ropespec.conformance.subject.session import NotPossible, Reply, SubjectRaised
+from ropespec.conformance.subject.session import NotPossible, Reply
 from ropespec.conformance.trial import Trial
 
-__all__: list[str] = []
+__all__ = ["SPACE", "Asked", "asked_of", "into", "ordered", "passed", "takes_out"]
 
 Array = NDArray[Any]
 
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
     exact: Rotation
 
 
-def _asked(trial: Trial, case: Case) -> list[Asked]:
+def asked_of(trial: Trial, case: Case) -> list[Asked]:
     """Return a call of each function that takes `out`, some of them with a tail."""
     claimed = trial.profile
     positions, some = case.make_positions(), []
@@ -68,13 +68,14 @@ def _asked(trial: Trial, case: Case) -> list[Asked]:
     return some
 
 
-def _ordered(trial: Trial, asked: Asked, y: Array) -> Array:
+def ordered(trial: Trial, asked: Asked, y: Array) -> Array:
     """Reorder what is like a result of a call, as the subject returns it."""
     of_rotation = asked.function == FUNCTIONS[0]
     return (result_to_subject if of_rotation else to_subject)(y, trial.profile)
 
 
-def _passed(trial: Trial, asked: Asked) -> dict[str, Any]:
+def passed(trial: Trial, asked: Asked) -> dict[str, Any]:
+    """Return the keywords of a call that its function takes."""
     taken = trial.keywords(asked.function)
     return {key: value for key, value in asked.call.keywords.items() if key in taken}
 
@@ -90,13 +91,14 @@ def takes_out(trial: Trial) -> str | None:
 
 def _plain(trial: Trial, asked: Asked, *, strided: bool | str = False) -> Reply:
     return trial.session.call(
-        asked.function, asked.arrays, keywords=_passed(trial, asked), strided=strided
+        asked.function, asked.arrays, keywords=passed(trial, asked), strided=strided
     )
 
 
-def _into(trial: Trial, asked: Asked, kind: str, *, strided: bool | str = False) -> Reply:
+def into(trial: Trial, asked: Asked, kind: str, *, strided: bool | str = False) -> Reply:
+    """Make a call into memory of a kind."""
     return trial.session.into(
-        asked.function, asked.arrays, kind, keywords=_passed(trial, asked), strided=strided
+        asked.function, asked.arrays, kind, keywords=passed(trial, asked), strided=strided
     )
 
 
@@ -119,7 +121,7 @@ def _written(
     if y.dtype != expected.dtype or y.shape != expected.shape:
         return broken(message, call=asked.call)
     own = asked.exact.allowed(trial.loosest(case.dtype), trial.machine)
-    allowed = 2 * _ordered(trial, asked, own)
+    allowed = 2 * ordered(trial, asked, own)
     exact = expected.astype(np.float64)
     return compare(y, exact, allowed, name="out", message=message).after(asked.call)
 
@@ -138,10 +140,10 @@ _WHERE = (("new", "out"), ("strided", "out that is not contiguous"))
 def out(trial: Trial, case: Case) -> Finding:
     """Into other memory, with gaps and without: what the plain call gives, and x as it was."""
     findings = []
-    for asked in _asked(trial, case):
+    for asked in asked_of(trial, case):
         plain = _plain(trial, asked, strided=case.strided)
         for kind, what in _WHERE[: 2 if trial.profile.strided else 1]:
-            got = _into(trial, asked, kind, strided=case.strided)
+            got = into(trial, asked, kind, strided=case.strided)
             if any(got.written[: len(asked.arrays)]):
                 message = f"{asked.function} with {what} changes an argument that is not out"
                 return broken(message, call=asked.call)
@@ -160,87 +162,14 @@ def out(trial: Trial, case: Case) -> Finding:
 def in_place(trial: Trial, case: Case) -> Finding:
     """x itself as out holds what the plain call gives."""
     findings = []
-    for asked in _asked(trial, case):
+    for asked in asked_of(trial, case):
         plain = _plain(trial, asked, strided=case.strided)
-        got = _into(trial, asked, "self", strided=case.strided)
+        got = into(trial, asked, "self", strided=case.strided)
         if any(got.written[1 : len(asked.arrays)]):
             message = f"{asked.function} in place changes an argument that is not out"
             return broken(message, call=asked.call)
         findings.append(_written(trial, case, asked, got, plain, "x itself as out"))
     return worst(*findings)
-
-
-_UNFIT = {
-    "shape": "an out of another shape",
-    "dtype": "an out of another dtype",
-    "shifted": "an out that overlaps x in part",
-    "folded": "an out whose elements share memory",
-}
-
-
-@check(
-    "ROT-23.refused",
-    "An out of another shape or dtype, or that overlaps x in part, or itself, gives wrong numbers.",
-    needs=(),
-    space=dataclasses.replace(SPACE, strided=False),
-    applies=takes_out,
-)
-@walks(every_item(len(_UNFIT)))
-def refused(trial: Trial, case: Case) -> Finding:
-    """An out that does not fit is refused, or at least holds the right numbers.
-
-    Who promises the errors of ROT-21 refuses it in their words.
-    """
-    kind = list(_UNFIT)[case.seed % len(_UNFIT)]
-    findings = []
-    for asked in _asked(trial, case):
-        try:
-            got = _unfit(trial, asked, kind)
-        except SubjectRaised as error:
-            findings.append(_refusal(trial, asked, kind, error))
-            continue
-        if trial.profile.refusals:
-            return broken(f"{asked.function} accepts {_UNFIT[kind]}", call=asked.call)
-        findings.append(_right(trial, case, asked, got, kind))
-    return worst(*findings)
-
-
-def _unfit(trial: Trial, asked: Asked, kind: str) -> Reply:
-    if kind in ("shifted", "folded"):
-        return _into(trial, asked, kind)
-    x = asked.arrays[0]
-    made = np.zeros(x.shape[1:] if kind == "shape" else x.shape, x.dtype)
-    if kind == "dtype":
-        made = made.astype(np.float16 if x.dtype.itemsize > 2 else np.float32)
-    return trial.session.call(
-        asked.function, asked.arrays, keywords={**_passed(trial, asked), "out": made}
-    )
-
-
-def _refusal(trial: Trial, asked: Asked, kind: str, error: SubjectRaised) -> Finding:
-    wanted = "ArgumentTypeError" if kind == "dtype" else "ArgumentValueError"
-    if not trial.profile.refusals:
-        return held()
-    if error.type_name == wanted and error.message.startswith("out must be"):
-        return held()
-    said = f"{error.type_name}: {error.message}"
-    message = f"{asked.function} refuses {_UNFIT[kind]} by {said}; expected {wanted}"
-    return broken(message, call=asked.call)
-
-
-def _right(trial: Trial, case: Case, asked: Asked, got: Reply, kind: str) -> Finding:
-    message = f"{asked.function} accepts {_UNFIT[kind]}, and its numbers are wrong"
-    expected = _ordered(trial, asked, asked.exact.y)
-    allowed = asked.exact.allowed(trial.loosest(case.dtype), trial.machine)
-    if got.values[0].shape != expected.shape:
-        return broken(message, call=asked.call)
-    return compare(
-        got.values[0],
-        expected,
-        _ordered(trial, asked, allowed),
-        name="out",
-        message=message,
-    ).after(asked.call)
 
 
 @check(
@@ -259,7 +188,7 @@ def _right(trial: Trial, case: Case, asked: Asked, got: Reply, kind: str) -> Fin
 def gradient(trial: Trial, case: Case) -> Finding:
     """In place on what was computed from x, the gradient is right or something is raised."""
     findings = [held()]
-    for asked in _asked(trial, case):
+    for asked in asked_of(trial, case):
         if asked.function != FUNCTIONS[0]:
             continue
         x, positions = asked.call.arrays
@@ -272,7 +201,7 @@ def gradient(trial: Trial, case: Case) -> Finding:
                 asked.function,
                 sent,
                 [result_to_subject(c, trial.profile)],
-                keywords=_passed(trial, asked),
+                keywords=passed(trial, asked),
             )
         except NotPossible:
             continue

@@ -1,11 +1,16 @@
 """Checks of the frequencies of each scheme (SCAL-1 to SCAL-11)."""
 
+import contextlib
+from dataclasses import fields, replace
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.frequencies.vectors import inv_freq_allowed
 from ropespec.conformance.checks.literal import FEW
+from ropespec.conformance.checks.rotation.walked import blamed_on_others, listed, usual_case
 from ropespec.conformance.checks.scaling.drawn import (
     DRAWN,
     any_scheme,
@@ -13,10 +18,11 @@ from ropespec.conformance.checks.scaling.drawn import (
     scaled,
 )
 from ropespec.conformance.checks.shared import based
+from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.finding import Call, Finding, compare, worst
+from ropespec.conformance.judge.finding import Call, Finding, compare, held, worst
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
-from ropespec.conformance.registry import check
+from ropespec.conformance.registry import check, walks
 from ropespec.conformance.trial import Trial
 from ropespec.reference import scaling as literal
 from ropespec.spec.convention import Frequencies
@@ -72,6 +78,62 @@ def against_reference(trial: Trial, case: Case) -> Finding:
         printed = literal.inv_freq_scaled(dim, **based(case), scaling=scheme)
         findings.append(_judged(trial, case, scheme, printed))
     return worst(*findings)
+
+
+def _clauses(trial: Trial, seed: int, strength: int) -> Walk:
+    del seed, strength
+    dims = [dim for dim in trial.profile.head_dims if dim >= WIDE.min_dim]
+    usual = replace(usual_case(trial, 0), head_dim=(dims or trial.profile.head_dims)[0])
+    return listed(replace(usual, seed=number) for number in range(len(DRAWN)))
+
+
+@check(
+    "SCAL-1.apart",
+    "Frequencies are kept for schemes of which all numbers but one are the same.",
+    needs=NEEDS,
+    space=WIDE,
+    share=FEW,
+)
+@walks(_clauses)
+def told_apart(trial: Trial, case: Case) -> Finding:
+    """A scheme has its own frequencies after one that differs in one number, and the other way.
+
+    What is wrong on a fresh instance too is the business of other checks.
+    """
+    clause = list(DRAWN)[case.seed % len(DRAWN)]
+    scheme = any_scheme(case, clause, dim=case.head_dim)
+    others = [(field.name, _with_another(scheme, field.name)) for field in fields(scheme)]
+    _both(trial, case, scheme)
+    for name, other in others:
+        if other is None:
+            continue
+        for one in (other, scheme):
+            found = _both(trial, case, one)
+            if not found.passed:
+                message = (
+                    f"frequencies are wrong after those of a scheme that differs in {name}, and "
+                    "right on a fresh instance"
+                )
+                return blamed_on_others(trial, found, partial(_both, trial, case, one), message)
+    return held()
+
+
+def _with_another(scheme: Scaling, name: str) -> Scaling | None:
+    """Return a scheme with another number of a name; None if there is none, or no such scheme."""
+    value = getattr(scheme, name)
+    if isinstance(value, bool):
+        other: object = not value
+    elif isinstance(value, tuple):
+        other = tuple(1.25 * one for one in value)
+    elif isinstance(value, int):
+        other = 2 * value
+    elif isinstance(value, float):
+        other = 1.25 * value
+    else:
+        return None
+    with contextlib.suppress(ValueError):
+        return replace(scheme, **{name: other})  # type: ignore[arg-type]  # of the type of its field
+    return None
 
 
 @check(
