@@ -59,7 +59,7 @@ def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Dia
     unique = {(one.id, one.name): one for one in reversed(named or told)}
     found = tuple(unique.values())[::-1]
     if not found and failed:
-        return tuple(changed(session, results)) or (_nothing(results),)
+        return tuple(changed(results)) or (_nothing(results),)
     return found
 
 

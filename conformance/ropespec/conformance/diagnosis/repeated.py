@@ -120,44 +120,28 @@ def repeated(session: Session, results: Sequence[CheckResult]) -> Iterator[Diagn
             yield from [told] if told else []
 
 
-def changed(session: Session, results: Sequence[CheckResult]) -> Iterator[Diagnosis]:
-    """Say that earlier calls are to blame for a failing call, if it is right on fresh instances.
+def changed(results: Sequence[CheckResult]) -> Iterator[Diagnosis]:
+    """Say that earlier calls are to blame for a failing call, if a check found that.
 
     Parameters
     ----------
-    session : Session
-        The subject.
     results : sequence of CheckResult
         What the checks found.
     """
-    known = {check.id: check for check in all_checks()}
     for result in results:
-        if result.status is not Status.FAIL or result.counterexample is None:
-            continue
-        case = Case.read(result.counterexample.case, session.profile.rotation)
-        seen = f"the call is right on {_FRESH} fresh instances"
-        if result.id in _OF_CALLS_BEFORE:
+        blames = result.stateful or result.id in _OF_CALLS_BEFORE
+        if result.status is Status.FAIL and blames:
+            said = f"{result.message[:1].upper()}{result.message.partition(chr(10))[0][1:]}."
             seen = "the check found it right on a fresh instance"
-        elif not all(_passes(session, known[result.id], case) for _ in range(_FRESH)):
+            yield fact("changed by earlier calls", said, f"what {result.id} asks", seen)
             return
-        said = f"{result.message[:1].upper()}{result.message.partition(chr(10))[0][1:]}."
-        yield fact("changed by earlier calls", said, f"what {result.id} asks", seen)
-        return
 
 
-_FRESH = 3
 _OF_CALLS_BEFORE = {
     *(f"ROT-19.{one}" for one in ("dtypes", "generation", "grown", "likeness", "walk")),
     "SCAL-1.apart",
 }
 """What makes several calls, and blames those before the last one if that passes alone."""
-
-
-def _passes(session: Session, check: Check, case: Case) -> bool:
-    """Whether a check passes a case on a fresh instance."""
-    session.refresh()
-    found = _judged(check, Trial(session), case)
-    return found is not None and found.passed
 
 
 def _wanted(result: CheckResult) -> _Property | None:

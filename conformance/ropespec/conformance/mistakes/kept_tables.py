@@ -82,14 +82,19 @@ def _row_short(how: str, grown: Grown, *, by_width: bool) -> Choice:
     return Choice("table a row short", "memory", what, {"place": place}, 1.9)
 
 
-def _to_the_last_token(first: int, kept: str = "anew") -> Choice:
+def _to_the_last_token(first: int, kept: str = "anew", *, doubled: bool = False) -> Choice:
     def place(given: Given) -> Array:
+        rows = first
         asked = [given] if kept == "anew" else asked_for(given, by_width=kept == "by width")
-        last = (int(one.positions[:, -1:].max(initial=0)) + 1 for one in asked)
-        return np.minimum(own_position(given), max(first, *last) - 1)
+        for one in asked:
+            need = int(one.positions[:, -1:].max(initial=0)) + 1
+            if need > rows:
+                rows = max(need, 2 * rows * doubled)
+        return np.minimum(own_position(given), rows - 1)
 
     of = {"anew": ", made for each call", "by width": ", one for each head_dim"}.get(kept, "")
-    what = f"the position is clamped to a table of {first} rows, longer for last tokens alone{of}"
+    more = "at least doubled for last tokens that need it" if doubled else "longer for last tokens"
+    what = f"the position is clamped to a table of {first} rows, {more} alone{of}"
     stage = "place" if kept == "anew" else "memory"
     return Choice("table as long as the last token", stage, what, {"place": place}, 1.9)
 
@@ -229,9 +234,10 @@ KEPT_TABLES: tuple[Choice, ...] = (
         for by_width in (True, False)
     ),
     *(
-        _to_the_last_token(first, kept)
+        _to_the_last_token(first, kept, doubled=doubled)
         for first in (1, *(2**k for k in range(6, 14)))
         for kept in ("by width", "")
+        for doubled in (False, True)
     ),
     *(
         _too_little(first, doubled=doubled, by_width=by_width)

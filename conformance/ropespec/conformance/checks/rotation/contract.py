@@ -15,7 +15,7 @@ from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
 from ropespec.conformance.judge.rotation import from_pairs
 from ropespec.conformance.registry import check, walks
-from ropespec.conformance.subject.session import SubjectRaised
+from ropespec.conformance.subject.session import KEPT, SubjectRaised
 from ropespec.conformance.trial import Trial, unfit
 from ropespec.reference.arrays import round_to
 
@@ -266,7 +266,7 @@ def _is_cut(y: NDArray[Any], exact: NDArray[np.float64]) -> bool:
     "x or positions are overwritten, or the result shares memory with x or an earlier result.",
     space=Space(values=("normal",), strided=True),
 )
-@walks(at_its_widest("normal"))
+@walks(at_its_widest("normal", also_from=(0,)))
 def unwritten(trial: Trial, case: Case) -> Finding:
     """x and positions hold the same bytes after the call; y has memory of its own."""
     x, positions = inputs(trial.profile, case)
@@ -283,9 +283,11 @@ def unwritten(trial: Trial, case: Case) -> Finding:
         return broken(
             "the result shares memory with x: writing to one changes the other", call=call
         )
-    again = trial.session.rotate(x, positions, keywords=case.keywords, strided=case.strided).reply
-    if any(again.reused):
-        return broken("the result lies where that of the call before lay: it is gone", call=call)
+    for _ in range(KEPT):  # buffers may be used in turn
+        again = trial.session.rotate(x, positions, keywords=case.keywords, strided=case.strided)
+        if any(again.reply.reused):
+            message = "the result lies where that of the call before lay: it is gone"
+            return broken(message, call=call)
     return held()
 
 
@@ -298,7 +300,7 @@ def unwritten(trial: Trial, case: Case) -> Finding:
     ),
     share=0.3,
 )
-@walks(at_its_widest("normal"))
+@walks(at_its_widest("normal", also_from=(0,)))
 def unrecorded(trial: Trial, case: Case) -> Finding:
     """Where no gradient is recorded the result is that of the plain call, x as it was."""
     where = f"under {trial.profile.framework.unrecorded}"

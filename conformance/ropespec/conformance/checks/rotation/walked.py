@@ -129,10 +129,10 @@ def _turns(
         yield replace(case, batch=rows, seq=tokens, heads=heads)
 
 
-def at_its_widest(values: str) -> Walker:
+def at_its_widest(values: str, *, also_from: tuple[int, ...] = ()) -> Walker:
     """Walk all numbers of rows, tokens and heads, of the widest heads, in every dtype.
 
-    Each call then has as many components as tell what is done to all. Positions are small, where
+    Layouts, and views with gaps or none, come in turn. Each call then has as many components as tell what is done to all. Positions are small, where
     angles are exact enough to say how a result was stored. Where each shape is compiled it is one
     of the pool.
 
@@ -140,6 +140,8 @@ def at_its_widest(values: str) -> Walker:
     ----------
     values : str
         The pattern of x.
+    also_from : tuple of int
+        Where positions begin as well.
     """
 
     def walk(trial: Trial, seed: int, strength: int) -> Walk:
@@ -148,17 +150,21 @@ def at_its_widest(values: str) -> Walker:
         table = rotation_table(claimed, trial.keywords("apply_rotary"), values=(values,))
         levels = {name: some for name, some in table.dimensions if name not in _OTHERWISE}
         small = tuple(start for start in levels["from"] if int(str(start)) <= _EXACT_ENOUGH)
-        levels |= {"head_dim": levels["head_dim"][-1:], "rotated": (ALL,), "from": small[-1:]}
+        levels |= {"head_dim": levels["head_dim"][-1:], "rotated": (ALL,)}
         levels["positions"] = levels["positions"][:1]
+        levels["view of x"] = tuple(one for one in levels["view of x"] if one in ("", GAPS))
         if claimed.compiles:
             *sizes, dim = pool(claimed.head_dims, one_row=claimed.axes == "shd")[-1]
             levels |= {"rows, tokens, heads": (" x ".join(map(str, sizes)),), "head_dim": (dim,)}
-        made = itertools.product(levels["rows, tokens, heads"], levels["dtype"], claimed.layouts)
+        kinds = [*itertools.product(levels["dtype"], (*small[-1:], *also_from))]
         rows = []
-        for number, (shape, dtype, layout) in enumerate(made):
-            row = {name: some[number % len(some)] for name, some in levels.items()}
-            row |= {"rows, tokens, heads": shape, "dtype": dtype}
-            rows.append(case_of(row, claimed, interleaved=layout, seed=seed_of(seed + number)))
+        for place, shape in enumerate(levels["rows, tokens, heads"]):
+            for kind, (dtype, start) in enumerate(kinds):
+                number = place * len(kinds) + kind
+                row = {name: some[number % len(some)] for name, some in levels.items()}
+                row |= {"rows, tokens, heads": shape, "dtype": dtype, "from": start}
+                layout = claimed.layouts[(place + kind) % len(claimed.layouts)]
+                rows.append(case_of(row, claimed, interleaved=layout, seed=seed_of(seed + number)))
         return listed(rows)
 
     return walk
