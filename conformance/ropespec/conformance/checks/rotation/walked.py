@@ -132,9 +132,9 @@ def _turns(
 def at_its_widest(values: str, *, also_from: tuple[int, ...] = ()) -> Walker:
     """Walk all numbers of rows, tokens and heads, of the widest heads, in every dtype.
 
-    Layouts, and views with gaps or none, come in turn. Each call then has as many components as tell what is done to all. Positions are small, where
-    angles are exact enough to say how a result was stored. Where each shape is compiled it is one
-    of the pool.
+    Layouts, and views with gaps or none, come in turn. Each call has as many components as tell
+    what is done to all. Positions are small, where angles are exact enough to say how a result was
+    stored. Where each shape is compiled it is one of the pool.
 
     Parameters
     ----------
