@@ -30,7 +30,7 @@ KEPT = {one.name: one for one in zoo()}
         (
             "tables_of_the_same_time",
             "stale positions",
-            "of the first call with these numbers 0 of each token since another",
+            "of the first call with this number 0 of each token since another",
             "every call",
         ),
         (

@@ -55,7 +55,10 @@ def _reproduced(session: Session, size: str) -> list[Diagnosis]:
 
 
 def _told(calls: Sequence[Attended], keyed: str, split: int) -> "list[_Told] | None":
-    """Return what is done in all calls, where heads have these keys; None if that fits nothing."""
+    """Return what is done in all calls, where heads have these keys, by splits of so many of them.
+
+    None if that fits nothing; 0 is no split.
+    """
     pairs: Pairs | None = None
     plain = split > 0
     calls = [replace(call, keyed=keyed, split=split, plain=call.plain or plain) for call in calls]

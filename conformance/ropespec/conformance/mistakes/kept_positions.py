@@ -7,6 +7,7 @@ import numpy as np
 
 from ropespec.conformance.mistakes.chain import own_position
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.keys import (
     KEYS,
@@ -19,7 +20,12 @@ from ropespec.conformance.mistakes.keys import (
     run,
 )
 
-__all__ = ["KEPT_POSITIONS", "LIMITED"]
+__all__ = ["KEPT_POSITIONS", "LIMITED", "MISTAKES"]
+
+MISTAKES = entries("""
+C1 stale positions
+    The positions of an earlier call are used; put the offset into the key of the cache.
+""")
 
 
 def _placed(given: Given, kept: Given) -> Array:
@@ -63,6 +69,15 @@ def _longest(given: Given) -> Array:
     return _placed(given, kept)
 
 
+def _gone_on(g: Given) -> Array:
+    """Return the position of a token that goes on from the first token of the call before."""
+    ends, place = np.zeros((0, 1)), g.positions
+    for one in (*(one for one in g.past if one.turning == g.turning), g):
+        place = place[:, :1] + 1 if np.array_equal(one.positions, ends) else one.positions
+        ends = one.positions[:, -1:] + 1
+    return place[..., None, None].astype(np.float64)
+
+
 def _stale(what: str, place: Callable[[Given], Array], cost: float) -> Choice:
     return Choice("C1", "memory", f"the position is {what}", {"place": place}, cost)
 
@@ -90,6 +105,7 @@ KEPT_POSITIONS: tuple[Choice, ...] = (
         for since, source in (("", first), (" since another", run))
     ),
     _stale("that of the longest call so far", _longest, 1.3),
+    _stale("counted on from the first token of the call before", _gone_on, 1.0),
 )
 """Positions of another call."""
 

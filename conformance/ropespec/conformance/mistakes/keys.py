@@ -72,7 +72,7 @@ def _by_number(axis: int) -> Key:
 
 
 KEYS_OF_NUMBERS: tuple[tuple[str, Key], ...] = tuple(
-    (f"call with these numbers {axis} of each token", _by_number(axis)) for axis in range(3)
+    (f"call with this number {axis} of each token", _by_number(axis)) for axis in range(3)
 )
 """What may be kept by where a token has several numbers."""
 

@@ -23,8 +23,6 @@ P2 offset counted twice
 P9 rotated again from the cache
     What has been rotated is kept and rotated again; keep keys as they were before, or rotate them
     once.
-C1 stale positions
-    The positions of an earlier call are used; put the offset into the key of the cache.
 K2 frequencies kept after a long call
     A long sequence changes the frequencies of later short ones; reset them.
 base of another call
@@ -70,15 +68,6 @@ def _last_prompt(g: Given) -> float:
     """Return the length of the last sequence of more than one token, less one."""
     lengths = [one.x.shape[1] for one in g.past if one.x.shape[1] != 1]
     return float(lengths[-1] - 1) if lengths else 0.0
-
-
-def _gone_on(g: Given) -> Array:
-    """Return the position of a token that goes on from the first token of the call before."""
-    ends, place = np.zeros((0, 1)), g.positions
-    for one in (*(one for one in g.past if one.turning == g.turning), g):
-        place = place[:, :1] + 1 if np.array_equal(one.positions, ends) else one.positions
-        ends = one.positions[:, -1:] + 1
-    return place[..., None, None].astype(np.float64)
 
 
 def _same_before(g: Given) -> float:
@@ -181,7 +170,6 @@ MEMORIES: tuple[Choice, ...] = (
     _place("P2", "its own plus the length of the call before", _shifted(_last_length)),
     _place("P2", "its own plus the length of the last sequence, less one", _shifted(_last_prompt)),
     _place("P2", "its place plus the tokens of all calls before", _counted(_tokens_before)),
-    _place("C1", "counted on from the first token of the call before", _gone_on),
     _place("P2", "one further than its own", _shifted(lambda g: 1.0), 1.4),
     Choice(
         "P9",

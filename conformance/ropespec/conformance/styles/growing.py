@@ -12,6 +12,7 @@ __all__ = ["Growing"]
 
 
 _AGAIN = 2
+"""How many times farther it is tried again: a table that is doubled has grown by then."""
 
 
 class Growing:
@@ -62,6 +63,7 @@ class Growing:
             else:
                 if _shapes(short) != before:
                     self._grown.add(key)
+                    self._ended.pop(key, None)
                 if most < own or key in self._grown:
                     return y
             self._ended[key] = most

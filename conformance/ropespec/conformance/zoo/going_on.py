@@ -16,6 +16,7 @@ __all__ = [
     "RowsOfTheCallThatAddsThem",
     "StateOfTheFirstToken",
     "TableOfAnEarlierTrace",
+    "TurnedFromStepToStep",
 ]
 
 Array = NDArray[Any]

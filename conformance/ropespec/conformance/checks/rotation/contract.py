@@ -208,7 +208,7 @@ def dtype_and_shape(trial: Trial, case: Case) -> Finding:
     space=Space(values=("normal",)),
     share=0.5,
 )
-@walks(at_its_widest("normal"))
+@walks(at_its_widest())
 def rounded(trial: Trial, case: Case) -> Finding:
     """y is R_m x rounded once: no number beyond the neighbours of what the arithmetic gave."""
     x, positions = inputs(trial.profile, case)
@@ -266,7 +266,7 @@ def _is_cut(y: NDArray[Any], exact: NDArray[np.float64]) -> bool:
     "x or positions are overwritten, or the result shares memory with x or an earlier result.",
     space=Space(values=("normal",), strided=True),
 )
-@walks(at_its_widest("normal", also_from=(0,)))
+@walks(at_its_widest(also_from=(0,)))
 def unwritten(trial: Trial, case: Case) -> Finding:
     """x and positions hold the same bytes after the call; y has memory of its own."""
     x, positions = inputs(trial.profile, case)
@@ -300,9 +300,10 @@ def unwritten(trial: Trial, case: Case) -> Finding:
     ),
     share=0.3,
 )
-@walks(at_its_widest("normal", also_from=(0,)))
+@walks(at_its_widest(also_from=(0,)))
 def unrecorded(trial: Trial, case: Case) -> Finding:
     """Where no gradient is recorded the result is that of the plain call, x as it was."""
+    case = dataclasses.replace(case, strided=False)
     where = f"under {trial.profile.framework.unrecorded}"
     x, positions = inputs(trial.profile, case)
     plain = trial.rotate(case, x, positions)

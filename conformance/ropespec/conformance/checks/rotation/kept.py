@@ -32,7 +32,7 @@ def _tokens_and_runs(trial: Trial, seed: int, strength: int) -> Walk:
 
 @check(
     "ROT-19.grown",
-    "A table that is made longer ends a row before the largest position of a call.",
+    "A table that is made longer ends a row before the largest position, or within a run.",
     space=Space(values=("normal",)),
 )
 @walks(_tokens_and_runs)

@@ -19,7 +19,7 @@ from ropespec.conformance.checks.rotation.into import (
 from ropespec.conformance.checks.rotation.walked import every_item
 from ropespec.conformance.judge.finding import Finding, broken, compare, held, worst
 from ropespec.conformance.registry import check, walks
-from ropespec.conformance.subject.session import Reply, SubjectRaised
+from ropespec.conformance.subject.session import NotPossible, Reply, SubjectRaised
 from ropespec.conformance.trial import Trial
 
 __all__: list[str] = []
@@ -50,7 +50,7 @@ def refused(trial: Trial, case: Case) -> Finding:
     """
     kind = list(_UNFIT)[case.seed % len(_UNFIT)]
     if kind == "folded" and not trial.profile.refusals:
-        return held()
+        raise NotPossible("no errors are promised, and no number could be right")
     findings = []
     for asked in asked_of(trial, case):
         try:

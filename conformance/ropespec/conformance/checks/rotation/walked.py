@@ -129,7 +129,7 @@ def _turns(
         yield replace(case, batch=rows, seq=tokens, heads=heads)
 
 
-def at_its_widest(values: str, *, also_from: tuple[int, ...] = ()) -> Walker:
+def at_its_widest(*, also_from: tuple[int, ...] = ()) -> Walker:
     """Walk all numbers of rows, tokens and heads, of the widest heads, in every dtype.
 
     Layouts, and views with gaps or none, come in turn. Each call has as many components as tell
@@ -138,8 +138,6 @@ def at_its_widest(values: str, *, also_from: tuple[int, ...] = ()) -> Walker:
 
     Parameters
     ----------
-    values : str
-        The pattern of x.
     also_from : tuple of int
         Where positions begin as well.
     """
@@ -147,7 +145,7 @@ def at_its_widest(values: str, *, also_from: tuple[int, ...] = ()) -> Walker:
     def walk(trial: Trial, seed: int, strength: int) -> Walk:
         del strength
         claimed = trial.profile
-        table = rotation_table(claimed, trial.keywords("apply_rotary"), values=(values,))
+        table = rotation_table(claimed, trial.keywords("apply_rotary"), values=("normal",))
         levels = {name: some for name, some in table.dimensions if name not in _OTHERWISE}
         small = tuple(start for start in levels["from"] if int(str(start)) <= _EXACT_ENOUGH)
         levels |= {"head_dim": levels["head_dim"][-1:], "rotated": (ALL,)}
@@ -171,7 +169,7 @@ def at_its_widest(values: str, *, also_from: tuple[int, ...] = ()) -> Walker:
 
 
 _EXACT_ENOUGH = 255
-"""Where float32 holds an angle to a hundredth of a step of float16."""
+"""Where the error of an angle in float32 is some hundredths of a step of float16 below 1."""
 
 _OTHERWISE = ("integers", "view of positions", "numbers")
 """What not every call of a check can be: a law knows of one position."""
