@@ -253,7 +253,9 @@ def test_masks_are_what_they_are_called(kind):
         "by position": [2, 3, 4, 5, 6],
         "window": [1, 2, 3, 4, 4],
         "packed": [4, 4, 4, 3, 3],
-        "padded": [1] * 5,
+        "padded": [4] * 5,
+        "padded in front": [3] * 5,
+        "a part for each head": [7] * 5,
         "all": [7] * 5,
         "one key": [1] * 5,
         "no key": [0] * 5,
@@ -267,6 +269,15 @@ def test_attention_is_walked_with_every_pair_of_mask_and_length():
     table = attention_table(PROFILE)
 
     assert combined(table.rows()) == table.count()
+
+
+def test_what_the_mask_of_the_first_row_and_head_excludes_is_seen_by_others():
+    """Of every block of up to 128 keys, one mask at least leaves some that another does not."""
+    for kind in ("padded", "a part for each head"):
+        mask = masked(kind, "B H S T", Place((3, 4, 5, 300), *[np.zeros((3, 5))] * 2, 0))
+        blocks = [mask[..., at : at + 128].any(axis=(-2, -1)) for at in (0, 128, 256)]
+
+        assert any(one.any() and not one[0, 0] for one in blocks)
 
 
 def test_the_verdict_says_what_was_covered():

@@ -231,3 +231,44 @@ def test_splits_that_are_not_rescaled_are_told(named):
 def test_attention_that_is_right_has_no_name(named):
     """Nothing is said of it even if a check has failed."""
     assert named(attention=attention_with(lambda _: {})) == []
+
+
+def blocks_by_the_first_mask(given):
+    """Look at no block of 16 keys that the mask of the first row and head excludes."""
+    mask, t = given["mask"], given["k"].shape[1]
+    if mask is None:
+        return {}
+    first = np.broadcast_to(mask, (*mask.shape[:-1], t))[(0,) * (mask.ndim - 2)].any(axis=0)
+    edges = range(0, t, 16)
+    kept = np.concatenate([[first[at : at + 16].any()] * len(first[at : at + 16]) for at in edges])
+    return {"mask": mask & kept}
+
+
+def test_blocks_of_keys_are_looked_at_by_the_mask_of_each(named):
+    """Where the first mask is open, or all are alike, nothing is wrong."""
+    told = "", "blocks skipped", "mask of heads that see parts of the keys"
+
+    assert named(attention=attention_with(blocks_by_the_first_mask)) == [told]
+
+
+def warmer_far_away(given):
+    """Multiply the queries from position 8192 on by more than one."""
+    steps = np.floor(np.maximum(given["query_positions"], 0) / 8192)
+    warmth = (1 + 0.1 * np.log1p(steps))[..., None, None]
+    return {"q": (given["q"] * warmth).astype(given["q"].dtype)}
+
+
+def warmer_in_front(given):
+    """Multiply the first query by more than one."""
+    q = given["q"].copy()
+    q[:, 0] *= 1.5
+    return {"q": q}
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [(warmer_far_away, "scale of far positions"), (warmer_in_front, "scale")],
+)
+def test_a_temperature_by_query_is_told(change, where, named):
+    """The weights of each query are those of scores that are all multiplied by the same."""
+    assert named(attention=attention_with(change)) == [("", "temperature by query", where)]

@@ -214,6 +214,12 @@ def even_offsets(q, k, offset, *, interleaved, base=10000.0):
     return reference.relative_score(q, k, 2 * half, interleaved=interleaved, base=base)
 
 
+def clipped_offsets(q, k, offset, *, interleaved, base=10000.0):
+    """Bring offsets to the longest that is known."""
+    near = np.clip(offset, -16384, 16384)
+    return reference.relative_score(q, k, near, interleaved=interleaved, base=base)
+
+
 def no_embedding_of_minus_one(positions, dim, base=10000.0):
     """Take the position -1 for padding."""
     made = reference.sinusoidal_embedding(positions, dim, base)
@@ -234,6 +240,7 @@ def rope_from_the_end(q, k):
         ("project_value", square_weights_transposed, ("weight transposed", "project_value")),
         ("to_complex", product_with_i, ("NaN spreads", "to_complex")),
         ("relative_score", even_offsets, ("positions in steps", "relative_score")),
+        ("relative_score", clipped_offsets, ("beyond the table", "relative_score")),
         (
             "sinusoidal_embedding",
             no_embedding_of_minus_one,

@@ -1,16 +1,19 @@
 """What a call of attention may be like: masks, lengths, heads, positions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.coverage.array import Level, Table
+from ropespec.conformance.coverage.array import Level, Levels, Table
 from ropespec.conformance.profile import Profile
 
-__all__ = ["MASKS", "Place", "attention_table", "masked", "pair_of"]
+__all__ = ["MASKS", "Place", "attention_rows", "attention_table", "masked", "pair_of"]
 
-_LENGTHS = ("4 of 4", "5 of 7", "1 of 1", "7 of 5", "3 of 37", "1 of 9", "9 of 1", "33 of 35")
+_LENGTHS = (
+    *("4 of 4", "3 of 37", "1 of 1", "5 of 7", "7 of 5", "1 of 9", "9 of 1", "33 of 35"),
+    "5 of 300",
+)
 _HEADS = ("1 of 1", "4 of 2", "2 of 1", "2 of 2", "6 of 3", "8 of 1", "8 of 8")
 _AXES = ("B H S T", "S T", "1 1 S T", "B 1 S T", "H S T", "1 H S T", "B 1 1 T")
 _POSITIONS = ("arange", "ragged", "shuffled", "gaps", "restarts", "negative")
@@ -42,9 +45,15 @@ class Place:
     ) -> None:
         self.shape = shape
         self.row = np.arange(shape[0])[:, None, None, None]
+        self.head = np.arange(shape[1])[:, None, None]
         self.i, self.j = np.arange(shape[2])[:, None], np.arange(shape[3])
         self.m, self.n = m[:, None, :, None], n[:, None, None, :]
         self.rng = np.random.default_rng([seed, 19])
+
+    @property
+    def kept(self) -> NDArray[np.int64]:
+        """How many keys a row keeps of a padding that differs, times one more than the rows."""
+        return (self.row + 1) * self.shape[3]
 
     @property
     def ahead(self) -> int:
@@ -63,7 +72,9 @@ MASKS: Mapping[str, Callable[[Place], Bool | None]] = {
     "by position": lambda at: at.n <= at.m,
     "window": lambda at: (at.j <= at.i) & (at.j > at.i - _FEW),
     "packed": lambda at: 2 * at.i // at.shape[2] == 2 * at.j // at.shape[3],
-    "padded": lambda at: at.j <= at.row % at.shape[3],
+    "padded": lambda at: at.j * (at.shape[0] + 1) < at.kept,
+    "padded in front": lambda at: (at.shape[3] - at.j) * (at.shape[0] + 1) <= at.kept,
+    "a part for each head": lambda at: at.j * at.shape[1] // at.shape[3] == at.head,
     "all": lambda at: np.ones(at.shape, dtype=bool),
     "one key": lambda at: at.j == at.rng.integers(at.shape[3]),
     "no key": lambda at: np.zeros(at.shape, dtype=bool),
@@ -99,6 +110,33 @@ def attention_table(profile: Profile) -> Table:
             ("scores", ("small", "large")),
         )
     )
+
+
+_APART: Mapping[str, Sequence[str]] = {
+    "padded": ("B H S T", "B 1 S T", "B 1 1 T"),
+    "padded in front": ("B H S T", "B 1 S T", "B 1 1 T"),
+    "a part for each head": ("B H S T", "1 H S T", "H S T"),
+}
+"""Masks that differ from row to row or from head to head, and the axes with which they do."""
+
+
+def attention_rows(profile: Profile) -> Sequence[Levels]:
+    """Return the rows of the table that are walked.
+
+    They hold each pair of levels; and each mask that is not alike for all rows and heads over many
+    keys, so that what skips blocks of these has to look at the mask of each.
+    """
+    table = attention_table(profile)
+    levels, (first, *more) = dict(table.dimensions), table.rows()
+    several = dict(first) | {"rows": levels["rows"][-1], "heads": "4 of 2"}
+    apart = [
+        several | {"mask": kind, "axes of the mask": axes, "lengths": length}
+        for kind, asked in _APART.items()
+        for axes in asked
+        for length in levels["lengths"]
+        if axes in levels["axes of the mask"] and pair_of(length)[1] > _WIDEST // 2
+    ]
+    return [first, *more, *apart]
 
 
 def pair_of(level: Level) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from ropespec.conformance.diagnosis.attended import (
     BARE,
     BLOCKS,
     DIM,
+    FAR,
     GROUPED,
     HEADS,
     MANY,
@@ -21,7 +22,15 @@ from ropespec.conformance.diagnosis.attended import (
 )
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
 from ropespec.conformance.diagnosis.scored import DRAWS, close
-from ropespec.conformance.diagnosis.sides import NEAR, Pairs, fitting, masked, scale_of, sums
+from ropespec.conformance.diagnosis.sides import (
+    NEAR,
+    Pairs,
+    fitting,
+    masked,
+    scale_of,
+    scales_of,
+    sums,
+)
 from ropespec.conformance.diagnosis.told import reproduced
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array, Given
@@ -45,7 +54,8 @@ def _reproduced(session: Session, size: str) -> list[Diagnosis]:
         return []
     keyed = HEADS if size == GROUPED else ("",)
     splits = (0, *BLOCKS[2:]) if size == MANY else (0,)
-    tried = (_told(calls, how, split) for how in keyed for split in splits)
+    warm = [[replace(call, warm=True) for call in calls]] if size in ("", FAR) else []
+    tried = (_told(of, how, split) for of in (calls, *warm) for how in keyed for split in splits)
     told = next((found for found in tried if found is not None), [])
     count = sum(call.weights.size + call.output.size for call in calls)
     evidence = f"reproduces {count} of {count} weights and outputs in {DRAWS} fresh calls"
@@ -92,6 +102,8 @@ def _stages(call: Attended, pairs: Pairs) -> Iterator[_Told]:
         yield _LOST
         return
     mask = next(name for name, kept in call.masks.items() if (call.open == kept).all())
+    if mask.startswith("blocks"):
+        yield _Told("mask", "blocks skipped", f"{mask} are skipped where the first mask is closed")
     yield from [_MASKED[mask]] if mask in _MASKED else []
     yield from _summed(call, pairs[0])
     yield from _rotations(pairs)
@@ -160,6 +172,9 @@ def _named(first: Choice, second: Choice) -> tuple[str, str, str]:
 
 
 def _scaled(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
+    if call.warm:
+        yield _warmed(call, scales_of(call, pair))
+        return
     scale = scale_of(call, pair)
     for key, wanted in _scales(call):
         if abs(scale - wanted) <= NEAR * wanted:
@@ -167,6 +182,14 @@ def _scaled(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
             yield from [_Told("scale", key, said)] if key else []
             return
     yield _LOST  # a number that changes from call to call is no scale
+
+
+def _warmed(call: Attended, scales: Array) -> _Told:
+    """Say how the scale of a query goes with its position."""
+    steps = np.diff(scales.ravel()[np.argsort(call.q.positions, axis=None)])
+    grows = "larger for later positions" if (steps > -NEAR).all() else "of its own"
+    said = f"the scores of each query are multiplied by a number {grows}"
+    return _Told("scale", "temperature by query", said)
 
 
 def _scales(call: Attended) -> Iterator[tuple[str, float]]:

@@ -20,6 +20,7 @@ __all__ = [
     "BARE",
     "BLOCKS",
     "DIM",
+    "FAR",
     "GROUPED",
     "HEADS",
     "MANY",
@@ -36,7 +37,7 @@ __all__ = [
 DIM = 16
 GROUPED, NARROW, OPEN = " of grouped heads", " of narrow values", " without a mask"
 MASKED, BARE = " of heads with masks of their own", " of masks without an axis of rows"
-MANY = " of many keys"
+MANY, FAR, PARTS = " of many keys", " of far positions", " of heads that see parts of the keys"
 SIZES = {
     "": (5, 6),
     " of as many queries as keys": (0, 6),
@@ -46,6 +47,8 @@ SIZES = {
     OPEN: (5, 6),
     MASKED: (5, 6),
     BARE: (5, 6),
+    FAR: (5, 6),
+    PARTS: (5, 130),
 }
 """How many queries, 0 for as many as keys, and at least how many keys, by what a call is of."""
 
@@ -93,7 +96,7 @@ class Attended:
     v : ndarray
         (B, T, G, E).
     mask : ndarray of bool
-        (S, T), or (H, S, T) where heads have masks of their own.
+        (S, T), or (H, S, T) where heads have masks of their own, (B, H, S, T) where rows have too.
     output, weights : ndarray
         (B, S, H, E) and (B, H, S, T).
     plain : bool
@@ -103,6 +106,8 @@ class Attended:
     split : int
         Of how many keys the blocks are whose weights are relative to their own largest score; 0
         for none.
+    warm : bool
+        Whether the scores of each query are multiplied by a number of its own.
     """
 
     q: Given
@@ -114,6 +119,7 @@ class Attended:
     plain: bool
     keyed: str = ""
     split: int = 0
+    warm: bool = False
 
     @cached_property
     def sides(self) -> tuple[dict[Choice, Array], dict[Choice, Array]]:
@@ -147,6 +153,11 @@ class Attended:
                 found[name] = self.mask[other(np.arange(heads), heads, groups)]
             if len(self.mask) == self.q.shape[0]:
                 found[BARE] = self.mask[:, None]
+        if self.mask.ndim == 4:
+            first = self.mask[0, 0].any(axis=0)
+            for block in BLOCKS[_TILES:]:
+                kept = own_tops(first.astype(float), block) > 0
+                found[f"blocks of {block} keys"] = self.mask & kept
         return found
 
     def of_heads(self, parts: Array, how: str = "") -> Array:
@@ -176,15 +187,19 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     rng = np.random.default_rng([109, draw])
     queries, keys = SIZES[size]
     grouped = size in (GROUPED, MASKED)
-    b, t, h = 2, keys + draw, 6 if grouped else 2 + draw % 2 * (size != BARE)
+    b, t, h = 2, keys + draw, 6 if grouped else 2 + draw % 2 * (size not in (BARE, PARTS))
     s, g = queries or t, 2 + draw % 2 if grouped else h
     shapes = ((b, s, h, DIM), (b, t, g, DIM), (b, t, g, DIM // (1 + (size == NARROW))))
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
-    at, of = places(session, rng, (b, s)), places(session, rng, (b, t))
+    far = {"most": session.profile.max_position} if size == FAR else {}
+    at, of = places(session, rng, (b, s), **far), places(session, rng, (b, t), **far)
     mask = rng.random((h, s, t) if size in (MASKED, BARE) else (s, t)) < _OPEN
     mask[..., :2] = True, False
     mask[..., 0, :] = True
     mask |= size == OPEN
+    if size == PARTS:  # each head another one in each row
+        part = (np.arange(h) + np.arange(b)[:, None]) % h
+        mask = np.arange(t) * h // t == part[..., None, None] + np.zeros((s, 1), dtype=int)
     profile = session.profile
     partial = DIM // 2 if "rotary_dim" in session.offers["attention"].keywords else None
     how = Convention.of(
@@ -198,7 +213,7 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     got = answered(session, "attention", (q, k, v), keywords)
     if len(got) != 2 or got[0].shape != (b, s, h, v.shape[-1]) or got[1].shape != (b, h, s, t):
         return None
-    plain = size in (GROUPED, NARROW, OPEN, MASKED, BARE)
+    plain = size in (GROUPED, NARROW, OPEN, MASKED, BARE, FAR, PARTS)
     return Attended(Given(q, at, how), Given(k, of, how), v, mask, *got, plain=plain)
 
 
@@ -210,6 +225,9 @@ NOTHING = 1e-12
 
 BLOCKS = (1, 2, 4, 8, 16, 32, 64)
 """Of how many keys the blocks of a running softmax may be."""
+
+_TILES = 3
+"""From which of them on blocks may be skipped."""
 
 
 def own_tops(scores: Array, block: int) -> Array:

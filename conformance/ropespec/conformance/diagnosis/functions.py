@@ -42,7 +42,8 @@ def functions(session: Session, failed: frozenset[str]) -> Iterator[Diagnosis]:
         elif function == "attention":
             yield from attend(session)
         else:
-            found = scored(session) if function == "relative_score" else within(session, function)
+            found = list(scored(session)) if function == "relative_score" else []
+            found = found or list(within(session, function))
             yield from (replace(one, id="" if function in ASKED else one.id) for one in found)
 
 
@@ -51,7 +52,7 @@ def _suspects(
 ) -> Iterable[str]:
     """Return the functions that are wrong, and those that a failed check is about."""
     asked = {name for check in all_checks() if check.id in failed for name in check.needs}
-    known = ("attention", "relative_score", *WITHIN)
+    known = ("attention", *WITHIN)
     more = [name for name in known if name in asked and name in session.offers]
     return dict.fromkeys((*(name for draw in draws for name in draw), *more))
 

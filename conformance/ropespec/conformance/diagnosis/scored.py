@@ -70,9 +70,11 @@ def close(got: Array, expected: Array) -> bool:
     return same and bool(np.allclose(got, expected, atol=2e-3, rtol=2e-3))
 
 
-def places(session: Session, rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+def places(
+    session: Session, rng: np.random.Generator, shape: tuple[int, int], most: int = 400
+) -> Array:
     """Draw positions of (B, S) that tell frequencies apart, of both signs if that is claimed."""
-    most = min(session.profile.max_position, 400)
+    most = min(session.profile.max_position, most)
     least = -most if session.profile.negative_positions else 0
     positions = rng.integers(least, most + 1, shape)
     return np.broadcast_to(positions[:1], shape) if session.profile.shared_positions else positions

@@ -10,7 +10,7 @@ from ropespec.conformance.diagnosis.candidates import AS_CLAIMED
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array
 
-__all__ = ["NEAR", "Pairs", "fitting", "masked", "scale_of", "sums"]
+__all__ = ["NEAR", "Pairs", "fitting", "masked", "scale_of", "scales_of", "sums"]
 
 Pairs = list[tuple[Choice, Choice]]
 """What may be done to the queries, and what to the keys."""
@@ -107,12 +107,20 @@ _ROUGHLY = 0.02
 
 def _fits(call: Attended, q: Array, k: Array) -> bool:
     logs, scores = _both(call, q, k)
-    off = np.abs(logs - _scale(logs, scores) * scores)
+    by = _scales(logs, scores)[:, None, :, None] if call.warm else _scale(logs, scores)
+    off = np.abs(logs - by * scores)
     return bool((off <= NEAR * (1 + np.abs(logs))).all())
 
 
 def _scale(logs: Array, scores: Array) -> float:
     return float(np.vdot(scores, logs) / max(float(np.vdot(scores, scores)), 1e-30))
+
+
+def _scales(logs: Array, scores: Array) -> Array:
+    """Return the scale of each query, (B, S); of one whose scores tell none it is 1."""
+    told = (scores * scores).sum(axis=(1, 3))
+    found = (logs * scores).sum(axis=(1, 3)) / np.where(told > NOTHING, told, 1.0)
+    return np.where(told > NOTHING, found, 1.0)
 
 
 def _both(call: Attended, q: Array, k: Array) -> tuple[Array, Array]:
@@ -133,3 +141,9 @@ def scale_of(call: Attended, pair: tuple[Choice, Choice]) -> float:
     """Return what scores are multiplied by beside 1/sqrt(head_dim)."""
     queries, keys = call.sides
     return _scale(*_both(call, queries[pair[0]], keys[pair[1]]))
+
+
+def scales_of(call: Attended, pair: tuple[Choice, Choice]) -> Array:
+    """Return what the scores of each query are multiplied by, (B, S)."""
+    queries, keys = call.sides
+    return _scales(*_both(call, queries[pair[0]], keys[pair[1]]))

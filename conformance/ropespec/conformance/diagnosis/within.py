@@ -38,6 +38,9 @@ __all__ = ["WITHIN", "within"]
 _WIDEST = 512
 """Components of all heads of a token: so wide are the weights that pass them on."""
 
+_MOST_SCORED = 2**19
+"""Components of all vectors that are scored in one call."""
+
 _FARTHEST = 5000
 """How long a table may be that is made for one call."""
 
@@ -55,6 +58,18 @@ def _projected(given: Given, positions: Array) -> _Call:
     order = np.random.default_rng(zlib.crc32(given.x.tobytes())).permutation(h * d)
     weight = np.eye(h * d)[np.argsort(order)].reshape(h, d, h * d).astype(given.x.dtype)
     return _Call((given.x.reshape(b, s, h * d)[..., order], positions, weight), lambda y: y)
+
+
+def _by_scores(given: Given, positions: Array) -> _Call | None:
+    """Score each unit vector with x, by the position as an offset: components of x rotated."""
+    d = given.shape[-1]
+    if given.x.size * d > _MOST_SCORED:
+        return None
+    keys = np.broadcast_to(given.x[..., None, :], (*given.shape, d)).reshape(-1, d)
+    units = np.tile(np.eye(d, dtype=given.x.dtype), (given.x.size // d, 1))
+    places = np.broadcast_to(positions[..., None, None], given.shape)
+    arrays = units, np.ascontiguousarray(keys), places.reshape(-1)
+    return _Call(arrays, lambda scores: scores.reshape(given.shape))
 
 
 def _with_tables(given: Given, positions: Array) -> _Call:
@@ -151,6 +166,7 @@ _ROTATING: dict[str, Callable[[Given, Array], _Call | None]] = {
     "apply_rotary_emb": _with_complex,
     "project_query": _projected,
     "project_key": _projected,
+    "relative_score": _by_scores,
 }
 """How each function of x is asked for a rotation."""
 

@@ -51,6 +51,9 @@ heads mapped to other groups
     A query head attends with the keys of another group; head h belongs to group h // (H/G).
 score scaled
     The score is the right one times a number; take the sum over components, no mean.
+temperature by query
+    The scores of a query are multiplied by a number that its position or its row decides; divide
+    by sqrt(head_dim) and by nothing else.
 softmax over another axis
     Weights sum to 1 over queries or heads; take the softmax over the keys.
 padding has weights
@@ -65,6 +68,9 @@ values normalised
 masks of other heads
     Where heads have masks of their own, a head is given that of another; index masks by query
     heads, in the order of q.
+blocks skipped
+    Which blocks of keys are looked at is decided by the mask of the first row and head; decide it
+    for each.
 one key rotates for all
     What rotates of every head of k is taken from the first one; take it from each.
 masks of rows

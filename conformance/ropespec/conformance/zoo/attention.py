@@ -21,6 +21,7 @@ __all__ = [
     "attention_rotates_the_tail",
     "attention_scaled_by_the_model",
     "attention_unscaled",
+    "blocks_by_the_first_mask",
     "empty_rows_are_nan",
     "empty_rows_take_the_mean",
     "heads_merged_without_transposing",
@@ -285,3 +286,12 @@ def values_normalised(q: Array, k: Array, v: Array, **given: Any) -> Answer:  # 
     """Normalise v as well."""
     length = np.linalg.norm(keys_per_head(v, v.shape[2]), axis=-1)[..., None].transpose(0, 2, 1, 3)
     return attend(q, scores(q, k, **given), v / np.where(length == 0, 1, length), given)
+
+
+@wrong("blocks skipped", "Blocks of keys that the first mask excludes.", "ATT-2.value", **ATT)
+def blocks_by_the_first_mask(q: Array, k: Array, v: Array, **given: object) -> Answer:
+    """Ask the mask of the first row and head which blocks of 16 keys there are."""
+    s = scores(q, k, **given)
+    keep = allowed(given, s.shape)
+    blocks = np.arange(k.shape[1]) // 16
+    return mixed(q, softmax(s, keep & np.isin(blocks, blocks[keep[0, 0].any(axis=0)])), v)

@@ -8,7 +8,13 @@ from ropespec.conformance.checks.attention.common import Inputs, attend, call_at
 from ropespec.conformance.checks.rotation.walked import usual_case
 from ropespec.conformance.checks.shared import NEAR, draw
 from ropespec.conformance.coverage.array import Levels
-from ropespec.conformance.coverage.attending import Place, attention_table, masked, pair_of
+from ropespec.conformance.coverage.attending import (
+    Place,
+    attention_rows,
+    attention_table,
+    masked,
+    pair_of,
+)
 from ropespec.conformance.coverage.rows import Row, Walk
 from ropespec.conformance.judge.finding import Finding
 from ropespec.conformance.registry import check, walks
@@ -22,11 +28,11 @@ LARGE = 256.0
 
 def _all_pairs(trial: Trial, seed: int, strength: int) -> Walk:
     del seed, strength  # the number of a row is its seed
-    table = attention_table(trial.profile)
+    count = attention_table(trial.profile).count()
     usual = dataclasses.replace(usual_case(trial, 0), limit=min(NEAR, trial.profile.max_position))
-    rows = table.rows()
+    rows = attention_rows(trial.profile)
     cases = (dataclasses.replace(usual, seed=number) for number in range(len(rows)))
-    return Walk([Row(*one) for one in zip(rows, cases, strict=True)], table.count())
+    return Walk([Row(*one) for one in zip(rows, cases, strict=True)], count)
 
 
 @check(
@@ -41,7 +47,7 @@ def _all_pairs(trial: Trial, seed: int, strength: int) -> Walk:
 @walks(_all_pairs)
 def value(trial: Trial, case: Case) -> Finding:
     """Masked scores are minus infinity before the softmax, so that the others sum to 1."""
-    rows = attention_table(trial.profile).rows()
+    rows = attention_rows(trial.profile)
     case, given = _inputs(case, rows[case.seed % len(rows)])
     message = "attention with a mask is not the softmax over the keys it leaves"
     return judged(call_attention(trial, case, given), attend(trial, case, given), message)
