@@ -54,6 +54,7 @@ _PROPERTIES = {
     "FREQ-1.integers": _Property("dimension of few bits", "", ("FREQ-2.value",), 70),
     "FREQ-6.integers": _Property("positions of few bits"),
     "PUB-5.dtypes": _Property("dtype of the query", "must return dtype", ("PUB-5.value",)),
+    "ROT-10.identity": _Property("not the identity at 0"),
     "ROT-17.rounded": _Property("result cut off", "cut off, not rounded"),
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
     "ROT-19.refilled": _Property("kept by memory"),

@@ -120,6 +120,12 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
         "its own, but of the last {} tokens that of one as far on as the last block is moved back",
         lambda g, n: _taken(g, _ahead(g, n)),
     ),
+    "last of x alone, padded": (
+        "last block moved back",
+        "its own, but of the last {} tokens that of one as far on as the last block is moved back,"
+        " and 0 behind the row",
+        lambda g, n: _padded(g, _ahead(g, n)),
+    ),
     "last by its own size": (
         "rotated by the position of another",
         "its own, but in the last block of {}, which begins at its number times its own size",
@@ -214,6 +220,11 @@ def _taken(given: Given, chosen: Array) -> Array:
     """Return the positions at other places of the row, cut to it."""
     last = max(given.x.shape[1] - 1, 0)
     return spread(places(given)[:, np.clip(chosen, 0, last)], given)
+
+
+def _padded(given: Given, chosen: Array) -> Array:
+    """Return the positions at other places of the row, and 0 behind it."""
+    return _taken(given, chosen) * (chosen < given.x.shape[1])[:, None, None]
 
 
 def _late_blocks(size: int) -> Choice:

@@ -115,7 +115,7 @@ LIMITED: tuple[Choice, ...] = tuple(
         _of(limited(key, most, makes_room)),
         1.5 + 0.01 * k,
     )
-    for k, (word, key) in enumerate(KEYS)
+    for k, (word, key) in enumerate((*KEYS, *KEYS_OF_NUMBERS))
     for most in (2, 3, 4, 8, 10, 16, 32, 64, 128)
     for makes_room in LIMITS
 )

@@ -48,6 +48,13 @@ KEYS: tuple[tuple[str, Key], ...] = (
     ("call of this dtype", lambda g: g.dtype),
     ("call of this shape and dtype", lambda g: (g.x.shape, g.dtype)),
     ("call with this largest position", lambda g: (g.x.shape[1], int(g.positions.max(initial=0)))),
+    *(
+        (
+            f"call whose largest position has as many bits, {least} at least",
+            lambda g, least=least: int(g.positions.max(initial=2**least - 1)).bit_length(),
+        )
+        for least in (0, 4)
+    ),
     ("call with these ends", like(lambda p: p.ravel()[[0, -1]])),
     ("call with these first positions", like(lambda p: p[:, 0])),
     ("call with these last positions", like(lambda p: p[:, -1])),

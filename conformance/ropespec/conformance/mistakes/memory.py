@@ -2,10 +2,11 @@
 """What is kept of earlier calls, and what it does to this one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from ropespec.conformance.mistakes.chain import ladder, own_position
+from ropespec.conformance.mistakes.chain import Pairs, claimed_pairs, ladder, own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import at_length
 from ropespec.conformance.mistakes.entry import entries
@@ -13,7 +14,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.kept_dtypes import KEPT_DTYPES
 from ropespec.conformance.mistakes.kept_positions import KEPT_POSITIONS
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
-from ropespec.conformance.mistakes.keys import Key, first, like
+from ropespec.conformance.mistakes.keys import KEYS, Key, first, like
 
 __all__ = ["MEMORIES", "MISTAKES"]
 
@@ -27,6 +28,8 @@ K2 frequencies kept after a long call
     A long sequence changes the frequencies of later short ones; reset them.
 base of another call
     The frequencies of another base are used; put the base into the key of the cache.
+pairs of another call
+    What was made, or compiled, for one layout serves the other; put `interleaved` into the key.
 frequencies of the first width
     The frequencies made for the first head_dim serve every other; keep them by width.
 right only after other calls
@@ -158,6 +161,18 @@ def _base_of(word: str, key: Key) -> Choice:
     return Choice("base of another call", "memory", what, {"frequency": theta})
 
 
+def _paired_by(word: str, key: Key) -> Choice:
+    """Return the pairs of the first call with a key and of the same base and rotary_dim."""
+    source = first(lambda g: (key(g), g.base, g.turning))
+
+    def pairing(g: Given) -> Pairs:
+        kept = source(g).convention.pairing
+        return claimed_pairs(replace(g, convention=replace(g.convention, pairing=kept)))
+
+    what = f"the pairs are those of the first {word}"
+    return Choice("pairs of another call", "memory", what, {"pairing": pairing}, 1.1)
+
+
 def _place(key: str, what: str, place: Callable[[Given], Array], cost: float = 1.0) -> Choice:
     return Choice(key, "memory", f"the position is {what}", {"place": place}, cost)
 
@@ -209,6 +224,7 @@ MEMORIES: tuple[Choice, ...] = (
         for power in (True, False)
         for by_length in (True, False)
     ),
+    *(_paired_by(word, key) for word, key in KEYS),
     *KEPT_TABLES,
     *KEPT_DTYPES,
 )

@@ -28,6 +28,7 @@ from ropespec.conformance.mistakes.rows import (
     token_by_a_shift,
     token_from_the_end,
     token_in,
+    token_of_the_first,
 )
 from ropespec.conformance.mistakes.sources import SOURCES
 
@@ -225,6 +226,14 @@ WHOLE: tuple[Choice, ...] = (
         for bits in (8, 16)
     ),
     *(_split(2**k) for k in range(4, 17)),
+    *(
+        _whole(
+            "heads rotated differently",
+            f"that of the token of the first of each {size} heads, counted through the batch",
+            token_of_the_first(size),
+        )
+        for size in (2, 4, 8, 16, 32)
+    ),
 )
 """Places that are no sum of sources."""
 

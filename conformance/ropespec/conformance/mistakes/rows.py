@@ -20,6 +20,7 @@ __all__ = [
     "token_by_a_shift",
     "token_from_the_end",
     "token_in",
+    "token_of_the_first",
 ]
 
 
@@ -144,6 +145,18 @@ def token_by_a_shift(g: Given) -> Array:
     return np.asarray(place.reshape(b, s, heads, 1), dtype=np.float64)
 
 
+def token_of_the_first(size: int) -> Source:
+    """Find one token for each so many heads, counted through the batch: that of the first."""
+
+    def source(g: Given) -> Array:
+        b, s, heads, _ = g.shape
+        token = np.arange(b * s * heads) // size * size // max(heads, 1)
+        found = g.positions.ravel()[token] if token.size else token
+        return np.asarray(found.reshape(b, s, heads, 1), dtype=np.float64)
+
+    return source
+
+
 OF_ROWS: dict[str, tuple[str, str, Source]] = {
     "row 0": ("B5", "the position at its place in row 0", of_rows(lambda p: p[:1])),
     "last row": ("B5", "the position at its place in the last row", of_rows(lambda p: p[-1:])),
@@ -174,6 +187,11 @@ OF_ROWS: dict[str, tuple[str, str, Source]] = {
         "P6",
         "the smallest position at its place in any row",
         of_rows(lambda p: p.min(0, keepdims=True)),
+    ),
+    "sum": (
+        "P6",
+        "the sum of the positions at its place in all rows",
+        of_rows(lambda p: p.sum(0, keepdims=True)),
     ),
     "mean": (
         "P6",

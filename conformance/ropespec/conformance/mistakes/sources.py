@@ -28,6 +28,7 @@ from ropespec.conformance.mistakes.orders import (
     without_gaps_or_repeats,
 )
 from ropespec.conformance.mistakes.rows import OF_ROWS
+from ropespec.conformance.mistakes.sides import OF_SIDES
 
 __all__ = ["MISTAKES", "SOURCES"]
 
@@ -37,7 +38,7 @@ P1 positions ignored
 P4 one position for all tokens
     A single position is broadcast over the sequence; take a slice as long as the sequence.
 P6 positions shared over a ragged batch
-    The extreme position of the batch rotates all rows; keep a position per row.
+    One position of several rows, or their sum, rotates all of them; keep a position per row.
 B2 positions not reset
     Positions count on where a new document begins; use the positions given.
 B5 positions of one row for all
@@ -103,6 +104,7 @@ SOURCES: dict[str, tuple[str, str, Source]] = {
     "first": ("P4", "the first position of its row", lambda g: spread(places(g)[:, :1], g)),
     "last": ("P4", "the last position of its row", lambda g: spread(places(g)[:, -1:], g)),
     **OF_ROWS,
+    **OF_SIDES,
     "largest of its row": (
         "P4",
         "the largest position of its row",

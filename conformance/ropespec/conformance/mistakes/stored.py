@@ -23,6 +23,9 @@ made of another token
 result cut off
     The result is cut to its dtype and not rounded, so all are too small by half a step on average;
     round to nearest.
+not the identity at 0
+    At position 0 the result is not x, bit for bit; cosine is 1 and sine 0, and nothing that is
+    rounded may come in between.
 result through another half
     The result passes through the other half dtype, which has less range, or less digits; cast to
     the dtype of x at once.
