@@ -95,6 +95,18 @@ KEPT = {one.name: one for one in zoo()}
             "positions that came in the other layout first",
         ),
         (
+            "of_one_size_in_one_dtype",
+            "stale dtype",
+            "whose largest position has as many bits, 4 at least since another",
+            "every call",
+        ),
+        (
+            "layout_of_the_first_shape",
+            "pairs of another call",
+            "of the first call of this shape",
+            "every call",
+        ),
+        (
             "doubled_in_the_first_dtype",
             "stale dtype",
             "cos and sin are rounded to float16",

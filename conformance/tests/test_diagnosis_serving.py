@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ropespec.conformance.grouped import queries
 from ropespec.conformance.profile import Profile
 from ropespec.conformance.zoo.parts import half, turn
 
@@ -37,6 +38,48 @@ def blocks_of_x_moved_back(x, positions):
     if count > 256 and count % 256:
         p[:, -256:] = positions[:, np.minimum(np.arange(256) + count // 256 * 256, count - 1)]
     return turn(x, p)
+
+
+def blocks_of_x_moved_back_by_padded_tables(x, positions):
+    """Do the same with blocks of 8, and with tables that are padded by zeros."""
+    p, count = positions.copy(), positions.shape[1]
+    if count > 8 and count % 8:
+        padded = np.pad(positions, ((0, 0), (0, 8)))
+        p[:, -8:] = padded[:, count // 8 * 8 :][:, :8]
+    return turn(x, p)
+
+
+def summed_over_rows(x, positions):
+    """Lose the axis of rows in a product of positions and frequencies."""
+    return turn(x, np.broadcast_to(positions.sum(axis=0), positions.shape))
+
+
+def two_heads_at_once(x, positions):
+    """Rotate heads two by two, through the batch, by the position of the first of both."""
+    flat = x.reshape(-1, 1, x.shape[-1])
+    p = np.repeat(positions.ravel(), x.shape[2])
+    return turn(flat, p[np.arange(len(p)) // 2 * 2]).reshape(x.shape)
+
+
+def sides_read_as_tokens(x, positions):
+    """Exchange heads and tokens of q, and of k, by a reshape."""
+    (b, s, h, d), sides = x.shape, np.split(x, [queries(x.shape[2])], axis=2)
+
+    def read(part):
+        part = np.ascontiguousarray(part.swapaxes(1, 2))
+        return turn(part.reshape(b, s, -1, d), positions).reshape(part.shape).swapaxes(1, 2)
+
+    return turn(x, positions) if h == 1 else np.concatenate([*map(read, sides)], axis=2)
+
+
+def key_by_the_heads_of_q(x, positions):
+    """Find the token of a key, through the batch, by the number of heads of q."""
+    (b, s, h, d), most = x.shape, queries(x.shape[2])
+    if h == 1:
+        return turn(x, positions)
+    token = np.arange(b * s * (h - most)) // most
+    k = turn(x[:, :, most:].reshape(-1, 1, d), positions.ravel()[token])
+    return np.concatenate([turn(x[:, :, :most], positions), k.reshape(b, s, -1, d)], axis=2)
 
 
 def sines_by_factors(x, positions):
@@ -175,6 +218,21 @@ def coordinates_in_the_dtype_of_x(x, positions):
             {"dtypes": ["float64"]},
             "root for a sine",
             "the root of (1 - cos)(1 + cos)",
+        ),
+        (
+            blocks_of_x_moved_back_by_padded_tables,
+            {},
+            "last block moved back",
+            "of the last 8 tokens that of as many further on as the block lacks, then 0",
+        ),
+        (summed_over_rows, {}, "positions shared over a ragged batch", "the sum of the positions"),
+        (two_heads_at_once, {}, "heads rotated differently", "of each 2 heads"),
+        (sides_read_as_tokens, {}, "heads read as tokens", "of q, and of k"),
+        (
+            key_by_the_heads_of_q,
+            {},
+            "rotated by the position of another",
+            "by the number of heads of q",
         ),
         (blocks_of_x_moved_back, {}, "last block moved back", "of the last 256 tokens"),
         (last_chunk_of_1024_from_the_end, {}, "last block moved back", "in the last block of 1024"),

@@ -8,7 +8,7 @@ from rich.console import Console
 from ropespec.conformance.identify.facts import Fact, Identification, Name, Pairing
 from ropespec.conformance.identify.found import Explained, Found
 from ropespec.conformance.identify.sentences import sentence
-from ropespec.conformance.mistakes.place import LIMITED
+from ropespec.conformance.mistakes.ends import LIMITED
 from ropespec.conformance.report.identification import headline, print_identification
 from ropespec.conformance.results import Diagnosis
 from ropespec.spec.convention import Convention, Frequencies

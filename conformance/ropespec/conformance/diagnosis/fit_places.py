@@ -12,9 +12,10 @@ from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.mistakes.blocks import BLOCKS, blocked
 from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.ends import LIMITED, from_the_end, limited, sliced
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import restarted, run_lengths
-from ropespec.conformance.mistakes.place import LIMITED, combined, from_the_end, limited, sliced
+from ropespec.conformance.mistakes.place import combined
 from ropespec.conformance.mistakes.sources import SOURCES
 
 __all__ = ["fitted_places", "fitted_sums"]

@@ -8,7 +8,7 @@ from ropespec.conformance.diagnosis.ask import Answer
 from ropespec.conformance.diagnosis.seen import Seen, agree
 from ropespec.conformance.identify.probe import Probe
 from ropespec.conformance.mistakes.chain import Chain, run
-from ropespec.conformance.mistakes.place import LIMITED, limited
+from ropespec.conformance.mistakes.ends import LIMITED, limited
 
 __all__ = ["largest", "limit_of", "negative"]
 

@@ -122,8 +122,7 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
     ),
     "last of x alone, padded": (
         "last block moved back",
-        "its own, but of the last {} tokens that of one as far on as the last block is moved back,"
-        " and 0 behind the row",
+        "its own, but of the last {} tokens that of as many further on as the block lacks, then 0",
         lambda g, n: _padded(g, _ahead(g, n)),
     ),
     "last by its own size": (
@@ -224,7 +223,7 @@ def _taken(given: Given, chosen: Array) -> Array:
 
 def _padded(given: Given, chosen: Array) -> Array:
     """Return the positions at other places of the row, and 0 behind it."""
-    return _taken(given, chosen) * (chosen < given.x.shape[1])[:, None, None]
+    return np.asarray(_taken(given, chosen) * (chosen < given.x.shape[1])[:, None, None])
 
 
 def _late_blocks(size: int) -> Choice:

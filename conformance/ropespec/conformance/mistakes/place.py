@@ -9,8 +9,6 @@ from ropespec.conformance.mistakes.orders import (
     Source,
     of_each_number,
     own,
-    restarted,
-    run_lengths,
     spread,
 )
 from ropespec.conformance.mistakes.rounding import rounded
@@ -32,23 +30,17 @@ from ropespec.conformance.mistakes.rows import (
 )
 from ropespec.conformance.mistakes.sources import SOURCES
 
-__all__ = ["LIMITED", "MISTAKES", "WHOLE", "combined", "from_the_end", "limited", "sliced"]
+__all__ = ["MISTAKES", "WHOLE", "combined", "whole"]
 
 MISTAKES = entries("""
 P3 offset by one
     Every token is rotated by one position too many; count from 0.
 D2 positions in half precision
     Positions are rounded, so neighbours coincide; build them as integers or float32.
-C5 beyond the table
-    Positions past the end of a table are clamped, wrapped, passed through or off by some; extend
-    the table or raise.
 offset
     A constant is added to every position; rotate by the position itself.
 negative positions clamped
     Positions below zero are rotated as 0; keep their sign.
-slice moved back
-    A slice that would end behind a table begins earlier, as `dynamic_slice` does, so that all its
-    positions are too small; make the table longer by what is sliced beyond the last token.
 positions in 8 bits
     Positions wrap at 8 bits; hold them in 32 or 64.
 positions in 24 bits
@@ -127,72 +119,73 @@ def _split(size: int) -> Choice:
         return np.asarray(np.trunc(p / size) * size + np.mod(p, size))
 
     what = f"its own, and {size} more below zero if it is no multiple of that"
-    return _whole("negative positions split", what, place, 2.0)
+    return whole("negative positions split", what, place, 2.0)
 
 
-def _whole(key: str, what: str, source: Source, cost: float = 1.5) -> Choice:
+def whole(key: str, what: str, source: Source, cost: float = 1.5) -> Choice:
+    """Return the place that a source of its own tells, of each number of a token."""
     change = {"place": of_each_number(source)}
     return Choice(key, "place", f"the position is {what}", change, cost)
 
 
 WHOLE: tuple[Choice, ...] = (
     *(
-        _whole(
+        whole(
             f"positions in {bits} bits", f"its own in {sign} {bits} bits", in_bits(f"{kind}{bits}")
         )
         for bits in (8, 16, 24, 32)
         for kind, sign in (("int", "signed"), ("uint", "unsigned"))
     ),
-    _whole(
+    whole(
         "negative positions clamped",
         "its own, and 0 below zero",
         lambda g: np.maximum(own(g), 0.0),
     ),
-    _whole("angle depends on other tokens", "summed from steps in 8 bits", steps_in_8_bits, 2.0),
-    _whole(
+    whole("angle depends on other tokens", "summed from steps in 8 bits", steps_in_8_bits, 2.0),
+    whole(
         "D2",
         "its own rounded to float16, at most 65504",
         lambda g: np.minimum(rounded(own(g), "float16"), 65504.0),
     ),
-    _whole("positions halved", "half of its own, rounded down", lambda g: np.floor(own(g) / 2)),
-    _whole(
+    whole("positions halved", "half of its own, rounded down", lambda g: np.floor(own(g) / 2)),
+    whole(
         "rotated by the position of another",
         "that at its place, all rows together in increasing order",
         lambda g: spread(np.sort(g.positions, axis=None).reshape(g.positions.shape), g),
     ),
-    _whole("taken for a run", "counted from the first of a row if the last fits", run_by_its_ends),
-    _whole(
+    whole("taken for a run", "counted from the first of a row if the last fits", run_by_its_ends),
+    whole(
         "taken for a run",
         "counted from the first of a row if the last fits in all",
         runs_by_all_ends,
     ),
-    _whole(
+    whole(
         "taken for a run",
         "counted from the smallest of a row if the largest is as far as in a run",
         runs_by_their_range,
     ),
-    _whole(
+    whole(
         "taken for a run",
         "counted from the smallest of all if the largest of all is as far as in a run",
         lambda g: runs_by_their_range(g, None),
     ),
-    _whole("taken for a run", "of the first row if the last has the same", rows_by_their_ends),
-    _whole(
+    whole("taken for a run", "of the first row if the last has the same", rows_by_their_ends),
+    whole(
         "taken for a run", "of the first row if all rows begin with the same", rows_by_their_firsts
     ),
-    _whole(
+    whole(
         "taken for a run",
         "of the first row if all rows begin and end with the same",
         rows_by_both_ends,
     ),
-    _whole(
+    whole(
         "rotated by the position of another",
         "that at its place, all rows together in increasing order, if none occurs twice",
         sorted_if_all_differ,
         2.0,
     ),
     *(
-        _whole(
+        whole(
             "rotated by the position of another",
             f"the next that {said} has",
             found_in_a_row(row),
@@ -203,13 +196,13 @@ WHOLE: tuple[Choice, ...] = (
             ("the row with the largest position", None),
         )
     ),
-    _whole(
+    whole(
         "heads rotated differently",
         "that of the token which the bits above those of the number of heads count",
         token_by_a_shift,
     ),
     *(
-        _whole(
+        whole(
             "rotated by the position of another",
             f"that of the token whose number, through the batch, is its own in {bits} bits",
             token_in(bits),
@@ -217,7 +210,7 @@ WHOLE: tuple[Choice, ...] = (
         for bits in (8, 15, 16)
     ),
     *(
-        _whole(
+        whole(
             "rotated by the position of another",
             f"that of the token whose number, through the batch, is its own in {bits} bits with a"
             " sign, from the end below zero",
@@ -227,7 +220,7 @@ WHOLE: tuple[Choice, ...] = (
     ),
     *(_split(2**k) for k in range(4, 17)),
     *(
-        _whole(
+        whole(
             "heads rotated differently",
             f"that of the token of the first of each {size} heads, counted through the batch",
             token_of_the_first(size),
@@ -236,74 +229,3 @@ WHOLE: tuple[Choice, ...] = (
     ),
 )
 """Places that are no sum of sources."""
-
-
-def sliced(rows: int, bucket: int) -> Choice:
-    """Return the place of a slice that is moved back so that it ends with a table.
-
-    Parameters
-    ----------
-    rows : int
-        Of the table.
-    bucket : int
-        A slice has whole buckets of this many rows, at least as many as a run has tokens.
-    """
-
-    def place(given: Given) -> Array:
-        steps, lengths = restarted(given.positions), run_lengths(given.positions)
-        last = np.maximum(rows - -(-lengths // bucket) * bucket, 0)
-        return spread(np.minimum(given.positions - steps, last) + steps, given)
-
-    padded = f" in whole {bucket}s" if bucket > 1 else ""
-    what = f"that of a slice which ends with row {rows - 1}, as long as the run{padded}"
-    return _whole("slice moved back", what, place)
-
-
-def from_the_end(rows: int) -> Choice:
-    """Return the place in a table of so many rows that is read from its end below zero."""
-    what = f"its own, and {rows} more below zero"
-    return _whole(
-        "negative positions from the end of a table",
-        what,
-        lambda g: np.where(own(g) < 0, own(g) + rows, own(g)),
-    )
-
-
-LIMITED: tuple[str, ...] = (
-    *("clamped", "wrapped", "wrapped with its sign", "wrapped around zero", "restarted at"),
-)
-
-
-def limited(kind: str, limit: int) -> Choice:
-    """Return the place that ends at a limit, the length of a table.
-
-    Parameters
-    ----------
-    kind : str
-        One of `LIMITED`.
-    limit : int
-        The first position that is not its own.
-    """
-
-    def place(given: Given) -> Array:
-        p = own(given)
-        match kind:
-            case "clamped":
-                return np.clip(p, -(limit - 1), limit - 1)
-            case "wrapped":
-                return np.mod(p, limit)
-            case "wrapped with its sign":
-                return np.asarray(np.fmod(p, limit))
-            case "wrapped around zero":
-                return np.asarray(np.mod(p + limit, 2 * limit) - limit)
-        return np.where(np.abs(p) >= limit, p - np.sign(p) * limit, p)
-
-    words = {
-        "clamped": f"at most {limit - 1}",
-        "wrapped": f"its own modulo {limit}",
-        "wrapped with its sign": f"the remainder of its own by {limit}",
-        "wrapped around zero": f"its own modulo {2 * limit}, from {-limit} on",
-        "restarted at": f"its own, less {limit} from {limit} on",
-    }
-    change = {"place": of_each_number(place)}
-    return Choice("C5", "place", f"the position is {words[kind]}", change, 2.0)

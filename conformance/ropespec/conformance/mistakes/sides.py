@@ -68,8 +68,7 @@ OF_SIDES: dict[str, tuple[str, str, Source]] = {
     ),
     "by head around, of each side": (
         "X1",
-        "the position of the token whose place is the index of the head in q, or in k, from the"
-        " first on again",
+        "that of the token whose place is the index of the head in q, or in k, beginning again",
         _each(lambda g: of_head(g, around=True)),
     ),
     "by the heads of q": (

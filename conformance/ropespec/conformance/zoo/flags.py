@@ -10,6 +10,7 @@ from ropespec.conformance.zoo.parts import half, rope, table
 from ropespec.conformance.zoo.parts import interleaved as woven
 
 __all__ = [
+    "LayoutOfTheFirstShape",
     "accepts_anything",
     "base_flag_ignored",
     "layout_flag_ignored",
@@ -38,6 +39,23 @@ def layout_flag_ignored(x: Array, positions: Array, *, interleaved: bool) -> Arr
 def layout_flag_ignored_at_one_token(x: Array, positions: Array, *, interleaved: bool) -> Array:
     """Rotate halves when decoding."""
     return rope(x, positions, pairs=interleaved and x.shape[1] > 1)
+
+
+@wrong(
+    "pairs of another call",
+    "What is compiled for a shape in one layout serves the other.",
+    "ROT-19.walk",
+    layouts=BOTH,
+)
+class LayoutOfTheFirstShape:
+    """Programs by shape and dtype; the layout is told and not compared."""
+
+    def __init__(self) -> None:
+        self.programs: dict[object, bool] = {}
+
+    def apply_rotary(self, x: Array, positions: Array, *, interleaved: bool) -> Array:
+        """Take the program that is there."""
+        return rope(x, positions, pairs=self.programs.setdefault((x.shape, x.dtype), interleaved))
 
 
 @wrong("R2", "The keyword rotary_dim is taken and not obeyed.", "ROT-14.tail")

@@ -13,6 +13,7 @@ __all__ = [
     "DoubledInTheFirstDtype",
     "FrequenciesOfTheFirstDtype",
     "InTheDtypeBefore",
+    "OfOneSizeInOneDtype",
 ]
 
 Array = NDArray[Any]
@@ -107,3 +108,25 @@ class DoubledInTheFirstDtype:
             cos, sin = table(np.arange(rows), d)
             self.tables[d] = cos.astype(x.dtype), sin.astype(x.dtype)
         return half(x, *(part[positions].astype(np.float32) for part in self.tables[d]))
+
+
+@wrong(
+    "C4",
+    "A table is kept while calls need as many rows, in the dtype of the first of these.",
+    "ROT-19.walk",
+    dtypes=("float32", "bfloat16"),
+    negative_positions=False,
+)
+class OfOneSizeInOneDtype:
+    """One table, whose rows are a power of two."""
+
+    def __init__(self) -> None:
+        self.rows, self.kind = 0, np.dtype(np.float32)
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Make the table anew when calls grow, or shrink, beyond a power of two."""
+        rows = 1 << int(positions.max(initial=15)).bit_length()
+        if rows != self.rows:
+            self.rows, self.kind = rows, x.dtype
+        cos, sin = (part.astype(self.kind) for part in table(positions, x.shape[-1]))
+        return half(x, cos.astype(np.float32), sin.astype(np.float32))

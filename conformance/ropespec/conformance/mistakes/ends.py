@@ -1,0 +1,97 @@
+"""The position that a token has where a table ends before it."""
+
+import numpy as np
+
+from ropespec.conformance.mistakes.choice import Choice
+from ropespec.conformance.mistakes.entry import entries
+from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.orders import (
+    of_each_number,
+    own,
+    restarted,
+    run_lengths,
+    spread,
+)
+from ropespec.conformance.mistakes.place import whole
+
+__all__ = ["LIMITED", "MISTAKES", "from_the_end", "limited", "sliced"]
+
+MISTAKES = entries("""
+C5 beyond the table
+    Positions past the end of a table are clamped, wrapped, passed through or off by some; extend
+    the table or raise.
+slice moved back
+    A slice that would end behind a table begins earlier, as `dynamic_slice` does, so that all its
+    positions are too small; make the table longer by what is sliced beyond the last token.
+""")
+
+
+def sliced(rows: int, bucket: int) -> Choice:
+    """Return the place of a slice that is moved back so that it ends with a table.
+
+    Parameters
+    ----------
+    rows : int
+        Of the table.
+    bucket : int
+        A slice has whole buckets of this many rows, at least as many as a run has tokens.
+    """
+
+    def place(given: Given) -> Array:
+        steps, lengths = restarted(given.positions), run_lengths(given.positions)
+        last = np.maximum(rows - -(-lengths // bucket) * bucket, 0)
+        return spread(np.minimum(given.positions - steps, last) + steps, given)
+
+    padded = f" in whole {bucket}s" if bucket > 1 else ""
+    what = f"that of a slice which ends with row {rows - 1}, as long as the run{padded}"
+    return whole("slice moved back", what, place)
+
+
+def from_the_end(rows: int) -> Choice:
+    """Return the place in a table of so many rows that is read from its end below zero."""
+    what = f"its own, and {rows} more below zero"
+    return whole(
+        "negative positions from the end of a table",
+        what,
+        lambda g: np.where(own(g) < 0, own(g) + rows, own(g)),
+    )
+
+
+LIMITED: tuple[str, ...] = (
+    *("clamped", "wrapped", "wrapped with its sign", "wrapped around zero", "restarted at"),
+)
+
+
+def limited(kind: str, limit: int) -> Choice:
+    """Return the place that ends at a limit, the length of a table.
+
+    Parameters
+    ----------
+    kind : str
+        One of `LIMITED`.
+    limit : int
+        The first position that is not its own.
+    """
+
+    def place(given: Given) -> Array:
+        p = own(given)
+        match kind:
+            case "clamped":
+                return np.clip(p, -(limit - 1), limit - 1)
+            case "wrapped":
+                return np.mod(p, limit)
+            case "wrapped with its sign":
+                return np.asarray(np.fmod(p, limit))
+            case "wrapped around zero":
+                return np.asarray(np.mod(p + limit, 2 * limit) - limit)
+        return np.where(np.abs(p) >= limit, p - np.sign(p) * limit, p)
+
+    words = {
+        "clamped": f"at most {limit - 1}",
+        "wrapped": f"its own modulo {limit}",
+        "wrapped with its sign": f"the remainder of its own by {limit}",
+        "wrapped around zero": f"its own modulo {2 * limit}, from {-limit} on",
+        "restarted at": f"its own, less {limit} from {limit} on",
+    }
+    change = {"place": of_each_number(place)}
+    return Choice("C5", "place", f"the position is {words[kind]}", change, 2.0)
