@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Unpack
 
 import numpy as np
@@ -140,6 +141,15 @@ def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
         yield calls
 
 
+def _rising(maker: Maker, seed: int) -> list[Given]:
+    """Return calls ever further out, each before a usual one: what is made anew lasts from one."""
+    calls, dim, dtype = list[Given](), maker.dims[0], maker.profile.dtypes[0]
+    for k, power in enumerate(sorted(powers(maker))):
+        calls.append(edge(maker, power, dim, dtype))
+        calls.append(maker.given((2, 5, 2), "scattered", 90 * seed + k, dim=dim, dtype=dtype))
+    return calls
+
+
 _TELLING = 3
 """As many positions can have the same ends and be others."""
 
@@ -192,8 +202,8 @@ def _stating(given: Given, **keywords: Unpack[Keywords]) -> Given:
 
 def run_sequences(asker: Asker, maker: Maker, right: Chain, seed: int, count: int) -> list[Seen]:
     """Ask sequences, each of a fresh instance."""
-    sequences = zip(range(count), _sequences(maker, seed), strict=False)
-    return [one for _, calls in sequences for one in _answered(asker, calls, right)]
+    sequences = (_rising(maker, seed), *islice(_sequences(maker, seed), count))
+    return [one for calls in sequences for one in _answered(asker, calls, right)]
 
 
 def _answered(asker: Asker, calls: Sequence[Given], right: Chain) -> list[Seen]:

@@ -134,13 +134,17 @@ def changed(results: Sequence[CheckResult]) -> Iterator[Diagnosis]:
         if result.status is Status.FAIL and blames:
             said = f"{result.message[:1].upper()}{result.message.partition(chr(10))[0][1:]}."
             seen = "the check found it right on a fresh instance"
-            yield fact("changed by earlier calls", said, f"what {result.id} asks", seen)
+            key = _KEPT.get(result.id, "changed by earlier calls")
+            yield fact(key, said, f"what {result.id} asks", seen)
             return
 
 
+_KEPT = {"SCAL-1.apart": "scheme of another call"}
+"""What a check says is kept, where that is more than that earlier calls are to blame."""
+
 _OF_CALLS_BEFORE = {
     *(f"ROT-19.{one}" for one in ("dtypes", "generation", "grown", "likeness", "walk")),
-    "SCAL-1.apart",
+    *_KEPT,
 }
 """What makes several calls, and blames those before the last one if that passes alone."""
 

@@ -28,6 +28,11 @@ K2 frequencies kept after a long call
     A long sequence changes the frequencies of later short ones; reset them.
 base of another call
     The frequencies of another base are used; put the base into the key of the cache.
+scheme of another call
+    Frequencies, or a gain, are kept by less than the scheme says; put all its numbers into the key.
+scheme lost to growth
+    What is made anew for a longer call leaves out the scheme, and stays; make it by the same
+    formula as before.
 pairs of another call
     What was made, or compiled, for one layout serves the other; put `interleaved` into the key.
 frequencies of the first width
@@ -150,6 +155,23 @@ def _length_kept(*, by_length: bool) -> Choice:
     return Choice("K2", "memory", what, {"frequency": theta}, 1.5)
 
 
+def _unscaled(limit: int, *, by_length: bool) -> Choice:
+    """Return frequencies without their scheme from the first call on that reaches a limit."""
+
+    def theta(g: Given) -> Array:
+        sizes = (one.x.shape[1] if by_length else _rows(one) for one in (*g.past, g))
+        return ladder(g.scaled(None) if max(sizes) > limit else g)
+
+    word = "call of more tokens than" if by_length else "position from"
+    what = f"the frequencies are unscaled since the first {word} {limit}"
+    change = {"frequency": theta}
+    return Choice("scheme lost to growth", "memory", what, change, 1.5 + 0.01 * by_length)
+
+
+def _rows(g: Given) -> int:
+    return int(np.abs(g.positions).max(initial=-1)) + 1
+
+
 def _base_of(word: str, key: Key) -> Choice:
     """Return the frequencies by the base of the first call with a key."""
     source = first(key)
@@ -225,6 +247,7 @@ MEMORIES: tuple[Choice, ...] = (
         for by_length in (True, False)
     ),
     *(_paired_by(word, key) for word, key in KEYS),
+    *(_unscaled(2**k, by_length=far) for k in range(7, 16) for far in (False, True)),
     *KEPT_TABLES,
     *KEPT_DTYPES,
 )

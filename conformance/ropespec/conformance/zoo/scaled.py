@@ -79,7 +79,7 @@ def multiplied_by_the_factor(dim: int, base: float = 10000.0, *, scaling: Scalin
 
 
 @wrong(
-    "changed by earlier calls",
+    "scheme of another call",
     "Frequencies are kept by all that a scheme says but its length.",
     "SCAL-1.apart",
 )

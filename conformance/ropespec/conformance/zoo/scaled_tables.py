@@ -13,6 +13,7 @@ from ropespec.spec.scaling import DynamicNtk, LongRope, Scaling, Yarn
 
 __all__ = [
     "LengthKept",
+    "UnscaledOnceGrown",
     "angles_in_float32",
     "dead_tables",
     "gain_counted_twice",
@@ -159,3 +160,24 @@ class LengthKept:
         omega = right_of(rotary_dim or x.shape[-1], base, scaling)
         tables = _tables(positions, omega, float(scaling.gain))
         return rotated_by(x, tables, interleaved=interleaved)
+
+
+@wrong(
+    "scheme lost to growth",
+    "A table that is made anew for positions from 4096 on has plain frequencies.",
+    "ROT-7.value",
+    max_position=16383,
+    scaling={"rope_type": "linear", "factor": 4.0},
+)
+class UnscaledOnceGrown:
+    """Positions are divided where the module is made, and nowhere else."""
+
+    def __init__(self) -> None:
+        self.factor = 4.0
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Forget the factor where the table is too short."""
+        if np.abs(positions).max(initial=0) >= 4096:
+            self.factor = 1.0
+        angle = positions[..., None] * plain(x.shape[-1], 10000.0) / self.factor
+        return rotated_by(x, (np.cos(angle), np.sin(angle)), interleaved=False)

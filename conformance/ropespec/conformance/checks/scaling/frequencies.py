@@ -1,6 +1,7 @@
 """Checks of the frequencies of each scheme (SCAL-1 to SCAL-11)."""
 
 import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import partial
 
@@ -102,20 +103,32 @@ def told_apart(trial: Trial, case: Case) -> Finding:
     """
     clause = list(DRAWN)[case.seed % len(DRAWN)]
     scheme = any_scheme(case, clause, dim=case.head_dim)
-    others = [(field.name, _with_another(scheme, field.name)) for field in fields(scheme)]
+    made = ((field.name, _with_another(scheme, field.name)) for field in fields(scheme))
+    others = {name: other for name, other in made if other is not None}
     _both(trial, case, scheme)
-    for name, other in others:
-        if other is None:
-            continue
-        for one in (other, scheme):
+    for name, other in others.items():
+        for one, before in ((other, {name: scheme}), (scheme, others)):
             found = _both(trial, case, one)
             if not found.passed:
+                again = partial(_both, trial, case, one)
+                told = _kept_of(trial, case, before, again)
                 message = (
-                    f"frequencies are wrong after those of a scheme that differs in {name}, and "
-                    "right on a fresh instance"
+                    f"frequencies are wrong after those of {told}, and right on a fresh instance"
                 )
-                return blamed_on_others(trial, found, partial(_both, trial, case, one), message)
+                return blamed_on_others(trial, found, again, message)
     return held()
+
+
+def _kept_of(
+    trial: Trial, case: Case, before: Mapping[str, Scaling], again: Callable[[], Finding]
+) -> str:
+    """Say after which one alone, of schemes that differ in a number, frequencies are wrong."""
+    for name, other in before.items():
+        trial.session.refresh()
+        _both(trial, case, other)
+        if not again().passed:
+            return f"a scheme that differs in {name}"
+    return "other schemes"
 
 
 def _with_another(scheme: Scaling, name: str) -> Scaling | None:
