@@ -113,6 +113,30 @@ KEPT = {one.name: one for one in zoo()}
             "what scal-1.apart asks",
         ),
         (
+            "gain_kept_by_factor",
+            "scheme of another call",
+            "cos and sin are wrong after those of a scheme that differs in",
+            "what scal-8.apart asks",
+        ),
+        (
+            "digits_of_the_first_call",
+            "bits of the first call",
+            "in as many bits as the farthest of the first of this head_dim",
+            "every call",
+        ),
+        (
+            "longer_for_the_next_call",
+            "table grown a call late",
+            "the last of a table of 2048 rows, doubled for the next call",
+            "every call",
+        ),
+        (
+            "as_long_as_its_rows",
+            "table as long as one number",
+            "a table of 32 rows, at least doubled for number 0",
+            "every call",
+        ),
+        (
             "layout_of_the_first_shape",
             "pairs of another call",
             "of the first call of this shape",

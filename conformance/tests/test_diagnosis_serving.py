@@ -49,6 +49,31 @@ def blocks_of_x_moved_back_by_padded_tables(x, positions):
     return turn(x, p)
 
 
+def put_back_by_the_order(x, positions):
+    """Sort tokens by their positions, and gather by the same order instead of its inverse."""
+    order = np.argsort(positions, axis=1, kind="stable")
+    y = np.take_along_axis(turn(x, positions), order[..., None, None], axis=1)
+    return np.take_along_axis(y, order[..., None, None], axis=1)
+
+
+def another_token_of_five(x, positions):
+    """Rotate by the positions of tokens that no list knows."""
+    count = positions.shape[1]
+    at = (np.arange(count) ** 2 * 3 + 1) % max(count, 1)
+    return turn(x, positions[:, at] if count > 4 else positions)
+
+
+def squared_beyond_three(x, positions):
+    """Rotate by numbers that no list knows."""
+    return turn(x, np.where(positions > 3, (positions**2 + 3) % 977, positions))
+
+
+def split_by_four(x, positions):
+    """Divide towards zero, and take the remainder of the floor."""
+    angle = (np.trunc(positions / 4) + positions % 4 / 4)[..., None] * theta(x.shape[-1])
+    return half(x, np.cos(angle), np.sin(angle))
+
+
 def summed_over_rows(x, positions):
     """Lose the axis of rows in a product of positions and frequencies."""
     return turn(x, np.broadcast_to(positions.sum(axis=0), positions.shape))
@@ -225,6 +250,13 @@ def coordinates_in_the_dtype_of_x(x, positions):
             "last block moved back",
             "of the last 8 tokens that of as many further on as the block lacks, then 0",
         ),
+        (put_back_by_the_order, {}, "order not undone", "and again by the same indices"),
+        (
+            split_by_four,
+            {"scaling": {"rope_type": "linear", "factor": 4.0}},
+            "negative positions split",
+            "and 4 more below zero",
+        ),
         (summed_over_rows, {}, "positions shared over a ragged batch", "the sum of the positions"),
         (two_heads_at_once, {}, "heads rotated differently", "of each 2 heads"),
         (sides_read_as_tokens, {}, "heads read as tokens", "of q, and of k"),
@@ -284,3 +316,34 @@ def test_it_has_its_name(function, claims, name, what, diagnosed):
     assert found[0].name == name
     assert what in found[0].sentence.lower()
     assert found[0].where == "every call"
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (another_token_of_five, "rotated by the position of another"),
+        (squared_beyond_three, "position of another source"),
+    ],
+)
+def test_what_no_list_knows_is_read_off(function, name, diagnosed):
+    """The numbers by which tokens are rotated make all that is wrong, whyever they are these."""
+    found = diagnosed(Profile.from_mapping({"interleaved": False}), apply_rotary=function)
+
+    assert [one.name for one in found] == [name]
+    assert "is rotated by another number" in found[0].sentence
+    count, _, of, *_ = found[0].evidence.removeprefix("what was read off makes ").split()
+    assert count == of
+
+
+def test_pairs_that_are_wrong_alone_are_no_other_position(diagnosed):
+    """A position turns all pairs of a head."""
+
+    def half_a_turn_more(x, positions):
+        angle = positions[..., None] * theta(x.shape[-1])
+        late = (positions[..., None] % 7 == 3) & (np.arange(angle.shape[-1]) == 1)
+        angle = angle + 3 * late
+        return half(x, np.cos(angle), np.sin(angle))
+
+    found = diagnosed(Profile.from_mapping({"interleaved": False}), apply_rotary=half_a_turn_more)
+
+    assert not any("position of" in one.name for one in found)

@@ -1,11 +1,12 @@
 """The calls of a diagnosis: patterns of positions crossed with shapes, dtypes and views."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ropespec.conformance.diagnosis.edges import edges, farthest, no_runs
+from ropespec.conformance.diagnosis.edges import edges, farthest, no_runs, powers
+from ropespec.conformance.diagnosis.patterns import PATTERNS
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.profile import Profile
@@ -53,96 +54,6 @@ LONG: tuple[Shape, ...] = (
 _NARROW = 64
 """The widest head whose rotation beyond the limit of a launch grid takes no more than a second."""
 COMPILED: tuple[Shape, ...] = ((2, 5, 3), (1, 1, 1), (3, 8, 2), (1, 40, 1))
-
-
-def _arange(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    del rng, most
-    return np.broadcast_to(np.arange(s), (b, s)).copy()
-
-
-def _from(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    return _arange(rng, b, s, most) + int(rng.integers(3, 60))
-
-
-def _ragged(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    return _arange(rng, b, s, most) + rng.integers(0, 90, (b, 1))
-
-
-def _scattered(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    return rng.integers(0, min(400, most + 1), (b, s))
-
-
-def _falling(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    return np.array(_ragged(rng, b, s, most)[:, ::-1])
-
-
-def _gaps(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    del most
-    return np.cumsum(rng.integers(1, 5, (b, s)), axis=1)
-
-
-def _packed(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    """Return documents that begin at 0 one after the other."""
-    del most
-    out = np.zeros((b, s), dtype=np.int64)
-    for row in out:
-        starts = np.sort(rng.integers(0, s, 2))
-        for t in range(1, s):
-            row[t] = 0 if t in starts else row[t - 1] + 1
-    return out
-
-
-def _padded(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    """Return rows that begin with some zeros."""
-    return np.maximum(_arange(rng, b, s, most) - rng.integers(0, max(s // 2, 1) + 1, (b, 1)), 0)
-
-
-def _one(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    del most
-    return np.full((b, s), int(rng.integers(1, 50)))
-
-
-def _zero(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    del rng, most
-    return np.zeros((b, s), dtype=np.int64)
-
-
-def _far(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    """Return positions of all magnitudes."""
-    return np.exp(rng.uniform(0, np.log(most + 1), (b, s))).astype(np.int64)
-
-
-def _negative(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    return np.asarray(-_scattered(rng, b, s, most) - (most > 0))
-
-
-def _signs(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    size = _far(rng, b, s, most)
-    size[:, 1::4] = 2 ** np.log2(np.maximum(size[:, 1::4], 1)).astype(np.int64)  # powers of two too
-    return np.asarray(np.minimum(size, most) * rng.choice([-1, 1], (b, s)))
-
-
-def _across_zero(rng: np.random.Generator, b: int, s: int, most: int) -> Array:
-    """Return runs that begin below zero, or at its neighbours if they are short."""
-    return _arange(rng, b, s, most) - np.minimum(rng.integers(1, 5, (b, 1)), most)
-
-
-PATTERNS: dict[str, Callable[[np.random.Generator, int, int, int], Array]] = {
-    "scattered": _scattered,
-    "ragged": _ragged,
-    "arange": _arange,
-    "from": _from,
-    "far": _far,
-    "gaps": _gaps,
-    "packed": _packed,
-    "falling": _falling,
-    "padded": _padded,
-    "one": _one,
-    "zero": _zero,
-    "negative": _negative,
-    "signs": _signs,
-    "across zero": _across_zero,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +138,7 @@ class Maker:
         if self.profile.compiles:
             yield from self._compiled()
             return
+        yield from self.numbers()
         yield from edges(self)
         seed, names = 0, list(PATTERNS)
         for k, shape in enumerate(SMALL):
@@ -262,8 +174,20 @@ class Maker:
             for pattern in ("scattered", "far"):
                 yield self.given((2, 5, 3), pattern, 40 + dim, dim=dim)
         yield from self._kinds(60)
+        yield from self.numbers()
         for shape in ((2, 131, 1), (1, 517, 1)):
             yield self.given(shape, "scattered", 70, dim=self._narrow(shape))
+
+    def numbers(self) -> Iterator[Given]:
+        """Make calls in which one of a token's several numbers counts alone, ever farther out.
+
+        They come first, before what is kept has grown for all of them.
+        """
+        count = max(self.profile.rotation.axes, default=-1) + 1
+        for power in powers(self) if count else ():
+            rng = np.random.default_rng([power, 7])
+            far = rng.integers(2 ** (power - 1), 2**power, (2, 5))
+            yield replace(self.given((2, 5, 3), far, 801 + 2 * power), only=power % count)
 
     def _widths(self, seed: int) -> Iterator[Given]:
         for dim in self.dims:

@@ -142,6 +142,11 @@ FEATURES: dict[str, Feature] = {
         ),
         "token",
     ),
+    "only": Feature(
+        "only",
+        per_call(lambda g: -1 if g.only is None or not g.axes else g.only),
+        counted("number that is not 0 alone"),
+    ),
     "runs": Feature(
         "runs",
         per_call(_runs),

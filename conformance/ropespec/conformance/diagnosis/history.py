@@ -147,7 +147,7 @@ def _rising(maker: Maker, seed: int) -> list[Given]:
     for k, power in enumerate(sorted(powers(maker))):
         calls.append(edge(maker, power, dim, dtype))
         calls.append(maker.given((2, 5, 2), "scattered", 90 * seed + k, dim=dim, dtype=dtype))
-    return calls
+    return [*maker.numbers(), *calls]
 
 
 _TELLING = 3

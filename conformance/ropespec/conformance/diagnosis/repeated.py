@@ -139,7 +139,7 @@ def changed(results: Sequence[CheckResult]) -> Iterator[Diagnosis]:
             return
 
 
-_KEPT = {"SCAL-1.apart": "scheme of another call"}
+_KEPT = dict.fromkeys(("SCAL-1.apart", "SCAL-8.apart"), "scheme of another call")
 """What a check says is kept, where that is more than that earlier calls are to blame."""
 
 _OF_CALLS_BEFORE = {

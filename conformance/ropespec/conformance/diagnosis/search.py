@@ -30,6 +30,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import DYNAMIC
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
 from ropespec.conformance.mistakes.kept_tables import OF_ONE_CALL
+from ropespec.conformance.mistakes.numbered_tables import MADE_FOR_ONE_NUMBER
 from ropespec.conformance.mistakes.numbers import of_blocks, of_exponents, of_rates
 from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import beside_another, roundings
@@ -136,7 +137,7 @@ class Search:
         yield from fitted_places(order, self.right)
         yield from fitted_widths(order)
         yield from WHOLE
-        yield from OF_ONE_CALL
+        yield from (*MADE_FOR_ONE_NUMBER, *OF_ONE_CALL)
         yield from LATE_BLOCKS
         yield from DYNAMIC
         yield from fitted_gains(order, self.right)

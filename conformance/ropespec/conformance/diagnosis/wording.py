@@ -8,6 +8,7 @@ import numpy as np
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.drift import drifting
+from ropespec.conformance.diagnosis.elsewhere import elsewhere
 from ropespec.conformance.diagnosis.precision import coarser, measured
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
 from ropespec.conformance.diagnosis.seen import Seen
@@ -105,7 +106,8 @@ def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis
     if outcome.by_history:
         yield changed_by_others(asker, outcome) or unexplained(outcome)
         return
-    yield from list(drifting(outcome)) or [tail_alone(outcome) or unexplained(outcome)]
+    told = tail_alone(outcome) or elsewhere(outcome) or unexplained(outcome)
+    yield from list(drifting(outcome)) or [told]
 
 
 def _multiplied_again(asker: Asker, outcome: Outcome) -> Diagnosis | None:

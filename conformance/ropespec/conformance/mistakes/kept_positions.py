@@ -25,6 +25,9 @@ __all__ = ["KEPT_POSITIONS", "LIMITED", "MISTAKES"]
 MISTAKES = entries("""
 C1 stale positions
     The positions of an earlier call are used; put the offset into the key of the cache.
+bits of the first call
+    What is kept goes as far as the first call did, and later positions lose the digits above; make
+    it longer for each call that goes farther.
 """)
 
 
@@ -78,6 +81,14 @@ def _gone_on(g: Given) -> Array:
     return place[..., None, None].astype(np.float64)
 
 
+def _in_bits_of_the_first(g: Given) -> Array:
+    """Return the position in as many bits as the farthest of the first call of this width has."""
+    source = first(lambda one: one.turning)(g)
+    bits = int(np.abs(source.positions).max(initial=1)).bit_length()
+    p = own_position(g)
+    return np.asarray(np.fmod(p, 2.0**bits))
+
+
 def _stale(what: str, place: Callable[[Given], Array], cost: float) -> Choice:
     return Choice("C1", "memory", f"the position is {what}", {"place": place}, cost)
 
@@ -103,6 +114,13 @@ KEPT_POSITIONS: tuple[Choice, ...] = (
         _stale(f"that of the first {word}{since}", _of(source(key)), 1.3 + 0.01 * k)
         for k, (word, key) in enumerate(KEYS_OF_NUMBERS)
         for since, source in (("", first), (" since another", run))
+    ),
+    Choice(
+        "bits of the first call",
+        "memory",
+        "the position is its own in as many bits as the farthest of the first of this head_dim has",
+        {"place": _in_bits_of_the_first},
+        1.3,
     ),
     _stale("that of the longest call so far", _longest, 1.3),
     _stale("counted on from the first token of the call before", _gone_on, 1.0),

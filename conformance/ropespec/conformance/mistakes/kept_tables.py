@@ -21,9 +21,9 @@ table as long as the last token
 table grown too little
     A table that is too short for a call is doubled once, or made as long as the call has tokens,
     and positions beyond its end are clamped; make it as long as the largest position asks.
-table as long as one number
-    The table ends with the largest of one of several position numbers, and larger ones of another
-    are clamped; take the largest of all.
+table grown a call late
+    A call that needs more rows than there are gets the last of these, and the next call the longer
+    table; wait for it.
 negative positions from the end of a table
     A position below zero is looked up from the end of a table; keep its sign, or refuse it.
 table of an earlier trace
@@ -118,19 +118,20 @@ def _too_little(first: int, *, doubled: bool, by_width: bool) -> Choice:
     return Choice("table grown too little", "memory", what, {"place": place}, 1.9)
 
 
-def _to_one_number(axis: int, *, mirrored: bool) -> Choice:
-    """Return the places of a table that is as long as one of several position numbers asks."""
+def _a_call_late(first: int, how: str, grown: Grown, *, by_width: bool) -> Choice:
+    """Return the place in a table that is as long as the calls before have asked for."""
 
     def place(given: Given) -> Array:
-        numbers = given.numbers if given.axes else given.positions[..., None]
-        asked, p = numbers[..., min(axis, numbers.shape[-1] - 1)], own_position(given)
-        if mirrored:
-            return np.asarray(np.sign(p) * np.minimum(np.abs(p), np.abs(asked).max()))
-        return np.asarray(np.minimum(p, asked.max()))
+        rows = then = first
+        for one in asked_for(given, by_width=by_width):
+            need, then = int(np.abs(one.positions).max(initial=0)) + 1, rows
+            rows = int(grown(need, rows)) if need > rows else rows
+        p = own_position(given)
+        return np.sign(p) * np.minimum(np.abs(p), then - 1)
 
-    sizes = "sizes of all numbers" if mirrored else "all numbers"
-    what = f"{sizes} are at most the largest of number {axis}, of all tokens of the call"
-    return Choice("table as long as one number", "place", what, {"place": place}, 1.5)
+    of = ", one for each head_dim" if by_width else ""
+    what = f"the position is at most the last of a table of {first} rows, {how} for the next call"
+    return Choice("table grown a call late", "memory", what + of, {"place": place}, 1.9)
 
 
 def _of_a_trace(how: str, grown: Grown, *, by_width: bool) -> Choice:
@@ -204,9 +205,8 @@ def _in_steps_of(step: int) -> Grown:
     return lambda need, _: -(-need // step) * step
 
 
-OF_ONE_CALL: tuple[Choice, ...] = (
-    *(_to_one_number(axis, mirrored=mirrored) for axis in range(3) for mirrored in (False, True)),
-    *(_to_the_last_token(first) for first in (1, *(2**k for k in range(6, 14)))),
+OF_ONE_CALL: tuple[Choice, ...] = tuple(
+    _to_the_last_token(first) for first in (1, *(2**k for k in range(6, 14)))
 )
 """What a table may be that is made for each call."""
 
@@ -243,6 +243,15 @@ KEPT_TABLES: tuple[Choice, ...] = (
         _too_little(first, doubled=doubled, by_width=by_width)
         for first in (1, *(2**k for k in range(6, 16)))
         for doubled in (False, True)
+        for by_width in (True, False)
+    ),
+    *(
+        _a_call_late(2**k, how, grown, by_width=by_width)
+        for k in range(6, 16)
+        for how, grown in (
+            ("made longer", lambda need, _: need),
+            ("doubled", lambda need, _: 1 << (need - 1).bit_length()),
+        )
         for by_width in (True, False)
     ),
     *(

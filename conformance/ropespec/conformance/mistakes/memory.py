@@ -15,6 +15,7 @@ from ropespec.conformance.mistakes.kept_dtypes import KEPT_DTYPES
 from ropespec.conformance.mistakes.kept_positions import KEPT_POSITIONS
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
 from ropespec.conformance.mistakes.keys import KEYS, Key, first, like
+from ropespec.conformance.mistakes.numbered_tables import KEPT_FOR_ONE_NUMBER
 
 __all__ = ["MEMORIES", "MISTAKES"]
 
@@ -249,6 +250,7 @@ MEMORIES: tuple[Choice, ...] = (
     *(_paired_by(word, key) for word, key in KEYS),
     *(_unscaled(2**k, by_length=far) for k in range(7, 16) for far in (False, True)),
     *KEPT_TABLES,
+    *KEPT_FOR_ONE_NUMBER,
     *KEPT_DTYPES,
 )
 """What earlier calls may leave behind."""

@@ -218,7 +218,7 @@ WHOLE: tuple[Choice, ...] = (
         )
         for bits in (8, 16)
     ),
-    *(_split(2**k) for k in range(4, 17)),
+    *(_split(2**k) for k in range(1, 17)),
     *(
         whole(
             "heads rotated differently",

@@ -10,6 +10,7 @@ from ropespec.conformance.mistakes.chain import RIGHT, Store, zeroed
 from ropespec.conformance.mistakes.choice import Choice, Shown
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
+from ropespec.conformance.mistakes.moved_tokens import MOVED
 from ropespec.conformance.mistakes.rounding import rounded
 
 __all__ = ["MISTAKES", "STORES", "clipped_at"]
@@ -44,8 +45,6 @@ tail reversed
     The components that do not rotate come back in reverse; pass them as they are.
 tail rounded
     The components that do not rotate are rounded; pass them bit for bit.
-tokens reversed
-    Tokens come back in reverse; keep their order.
 """)
 
 
@@ -199,12 +198,7 @@ STORES: tuple[Choice, ...] = (
         "the halves of the head change places",
         {"store": lambda g, y: np.roll(y, y.shape[-1] // 2, -1)},
     ),
-    Choice(
-        "tokens reversed",
-        "store",
-        "the tokens come back in reverse order",
-        {"store": lambda g, y: y[:, ::-1]},
-    ),
+    *MOVED,
     Choice(
         "made of another token",
         "store",

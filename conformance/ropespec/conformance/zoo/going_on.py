@@ -11,8 +11,10 @@ from ropespec.spec.scaling import Yarn
 
 __all__ = [
     "BaseTakenOut",
+    "DigitsOfTheFirstCall",
     "GainOnceMore",
     "GrownForTheStart",
+    "LongerForTheNextCall",
     "RowsOfTheCallThatAddsThem",
     "StateOfTheFirstToken",
     "TableOfAnEarlierTrace",
@@ -192,3 +194,42 @@ class RowsOfTheCallThatAddsThem:
         )
         self.tables[d] = cos, sin
         return half(x, cos[far], sin[far] * np.sign(positions)[..., None])
+
+
+@wrong(
+    "bits of the first call",
+    "Squares of the first rotation are kept for as many digits as the first call has.",
+    "ROT-19.walk",
+)
+class DigitsOfTheFirstCall:
+    """R_m by the binary digits of m."""
+
+    def __init__(self) -> None:
+        self.digits: dict[int, int] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Lose the digits above."""
+        farthest = int(np.abs(positions).max(initial=1))
+        digits = self.digits.setdefault(x.shape[-1], farthest.bit_length())
+        near = np.sign(positions) * (np.abs(positions) % 2**digits)
+        return half(x, *table(near, x.shape[-1]))
+
+
+@wrong(
+    "table grown a call late",
+    "A call beyond the table asks for a longer one, and is served by the one there is.",
+    "ROT-7.value",
+    max_position=16383,
+)
+class LongerForTheNextCall:
+    """A table that is made longer in the background."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, int] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Take the last row for what is beyond it."""
+        d, need = x.shape[-1], int(np.abs(positions).max(initial=0)) + 1
+        rows = self.rows.get(d, 2048)
+        self.rows[d] = max(rows, 1 << (need - 1).bit_length())
+        return half(x, *table(np.clip(positions, 1 - rows, rows - 1), d))

@@ -9,6 +9,7 @@ from ropespec.conformance.zoo.entry import right, wrong
 from ropespec.conformance.zoo.parts import half, inv_freq, rope
 
 __all__ = [
+    "AsLongAsItsRows",
     "TablesOfTheSameTime",
     "axial_sections",
     "blocks_side_by_side",
@@ -228,3 +229,28 @@ def pairs_come_out_apart(x: Array, positions: Array) -> Array:
 def pairs_stay_together(x: Array, positions: Array) -> Array:
     """Rotate in place."""
     return rope(x, positions, pairs=True)
+
+
+@wrong(
+    "table as long as one number",
+    "A table grows for rows alone, and columns beyond it have its last row.",
+    "ROT-7.value",
+    negative_positions=False,
+    max_position=1023,
+    **AXIAL,
+)
+class AsLongAsItsRows:
+    """One table for all numbers of a token."""
+
+    def __init__(self) -> None:
+        self.rows = 32
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Ask the first number how long the table must be."""
+        need = int(positions[0].max(initial=0)) + 1
+        if need > self.rows:
+            self.rows = max(need, 2 * self.rows)
+        theta = np.concatenate([inv_freq(2 * n) for n in (2, 3, 3)])
+        return _rotated(
+            x, np.minimum(positions, self.rows - 1), *(0,) * 2, *(1,) * 3, *(2,) * 3, theta=theta
+        )

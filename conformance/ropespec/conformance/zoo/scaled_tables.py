@@ -12,6 +12,7 @@ from ropespec.conformance.zoo.scaled import plain, right_of
 from ropespec.spec.scaling import DynamicNtk, LongRope, Scaling, Yarn
 
 __all__ = [
+    "GainKeptByFactor",
     "LengthKept",
     "UnscaledOnceGrown",
     "angles_in_float32",
@@ -181,3 +182,24 @@ class UnscaledOnceGrown:
             self.factor = 1.0
         angle = positions[..., None] * plain(x.shape[-1], 10000.0) / self.factor
         return rotated_by(x, (np.cos(angle), np.sin(angle)), interleaved=False)
+
+
+@wrong(
+    "scheme of another call",
+    "A gain is kept by the factor and the original length of its scheme.",
+    "SCAL-8.apart",
+)
+class GainKeptByFactor:
+    """Gains are made once, and looked up."""
+
+    def __init__(self) -> None:
+        self.kept: dict[object, float] = {}
+
+    def cos_sin_scaled(
+        self, positions: Array, dim: int, base: float = 10000.0, *, scaling: Scaling
+    ) -> Tables:
+        """Look the gain up."""
+        told = dataclasses.asdict(scaling)
+        key = (type(scaling), told.get("factor"), told.get("original_length"))
+        gain = self.kept.setdefault(key, float(scaling.gain))
+        return _tables(positions, right_of(dim, base, scaling), gain)

@@ -1,17 +1,11 @@
 """Checks of the frequencies of each scheme (SCAL-1 to SCAL-11)."""
 
-import contextlib
-from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.frequencies.vectors import inv_freq_allowed
 from ropespec.conformance.checks.literal import FEW
-from ropespec.conformance.checks.rotation.walked import blamed_on_others, listed, usual_case
 from ropespec.conformance.checks.scaling.drawn import (
     DRAWN,
     any_scheme,
@@ -19,17 +13,16 @@ from ropespec.conformance.checks.scaling.drawn import (
     scaled,
 )
 from ropespec.conformance.checks.shared import based
-from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.finding import Call, Finding, compare, held, worst
+from ropespec.conformance.judge.finding import Call, Finding, compare, worst
 from ropespec.conformance.judge.precision import UNIT_ROUNDOFF
-from ropespec.conformance.registry import check, walks
+from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import scaling as literal
 from ropespec.spec.convention import Frequencies
 from ropespec.spec.scaling import Scaling, Yarn
 
-__all__: list[str] = []
+__all__ = ["NEEDS", "WIDE", "exact_and_printed"]
 
 NEEDS = ("inv_freq_scaled",)
 WIDE = Space(min_dim=16)
@@ -54,10 +47,11 @@ def _judged(trial: Trial, case: Case, scheme: Scaling, *expected: NDArray[np.flo
 
 def _value(trial: Trial, case: Case, clause: str) -> Finding:
     scheme = any_scheme(case, clause, dim=case.head_dim)
-    return _both(trial, case, scheme)
+    return exact_and_printed(trial, case, scheme)
 
 
-def _both(trial: Trial, case: Case, scheme: Scaling) -> Finding:
+def exact_and_printed(trial: Trial, case: Case, scheme: Scaling) -> Finding:
+    """Compare the frequencies of a scheme with the exact ones and with the formula as printed."""
     exact = oracle.frequencies(case.head_dim, scaled(case, scheme))
     printed = literal.inv_freq_scaled(case.head_dim, case.frequencies.base, scaling=scheme)
     return _judged(trial, case, scheme, exact, printed)
@@ -79,74 +73,6 @@ def against_reference(trial: Trial, case: Case) -> Finding:
         printed = literal.inv_freq_scaled(dim, **based(case), scaling=scheme)
         findings.append(_judged(trial, case, scheme, printed))
     return worst(*findings)
-
-
-def _clauses(trial: Trial, seed: int, strength: int) -> Walk:
-    del seed, strength
-    dims = [dim for dim in trial.profile.head_dims if dim >= WIDE.min_dim]
-    usual = replace(usual_case(trial, 0), head_dim=(dims or trial.profile.head_dims)[0])
-    return listed(replace(usual, seed=number) for number in range(len(DRAWN)))
-
-
-@check(
-    "SCAL-1.apart",
-    "Frequencies are kept for schemes of which all numbers but one are the same.",
-    needs=NEEDS,
-    space=WIDE,
-    share=FEW,
-)
-@walks(_clauses)
-def told_apart(trial: Trial, case: Case) -> Finding:
-    """A scheme has its own frequencies after one that differs in one number, and the other way.
-
-    What is wrong on a fresh instance too is the business of other checks.
-    """
-    clause = list(DRAWN)[case.seed % len(DRAWN)]
-    scheme = any_scheme(case, clause, dim=case.head_dim)
-    made = ((field.name, _with_another(scheme, field.name)) for field in fields(scheme))
-    others = {name: other for name, other in made if other is not None}
-    _both(trial, case, scheme)
-    for name, other in others.items():
-        for one, before in ((other, {name: scheme}), (scheme, others)):
-            found = _both(trial, case, one)
-            if not found.passed:
-                again = partial(_both, trial, case, one)
-                told = _kept_of(trial, case, before, again)
-                message = (
-                    f"frequencies are wrong after those of {told}, and right on a fresh instance"
-                )
-                return blamed_on_others(trial, found, again, message)
-    return held()
-
-
-def _kept_of(
-    trial: Trial, case: Case, before: Mapping[str, Scaling], again: Callable[[], Finding]
-) -> str:
-    """Say after which one alone, of schemes that differ in a number, frequencies are wrong."""
-    for name, other in before.items():
-        trial.session.refresh()
-        _both(trial, case, other)
-        if not again().passed:
-            return f"a scheme that differs in {name}"
-    return "other schemes"
-
-
-def _with_another(scheme: Scaling, name: str) -> Scaling | None:
-    """Return a scheme with another number of a name; None if there is none, or no such scheme."""
-    value = getattr(scheme, name)
-    if isinstance(value, bool):
-        other: object = not value
-    elif isinstance(value, tuple):
-        other = tuple(1.25 * one for one in value)
-    elif isinstance(value, int):
-        other = 2 * value
-    elif isinstance(value, float):
-        other = 1.25 * value
-    else:
-        return None
-    with contextlib.suppress(ValueError):
-        return replace(scheme, **{name: other})  # type: ignore[arg-type]  # of the type of its field
-    return None
 
 
 @check(
@@ -240,7 +166,7 @@ def whole(trial: Trial, case: Case) -> Finding:
         fast, slow = float(turns * step**1.5), fast
     scheme = Yarn(7.0, length, fast, slow)
     assert abs(index_of(fast, case.head_dim, case.frequencies.base, length)) < case.head_dim
-    return _both(trial, case, scheme)
+    return exact_and_printed(trial, case, scheme)
 
 
 @check(
@@ -257,7 +183,7 @@ def clamp(trial: Trial, case: Case) -> Finding:
     ends = case.head_dim / 4 + 0.4, case.head_dim * (0.7 if case.seed % 2 else 1.3) + 0.4
     fast, slow = (float(length / (2 * np.pi * step**end)) for end in ends)
     scheme = Yarn(7.0, length, fast, slow)
-    return _both(trial, case, scheme)
+    return exact_and_printed(trial, case, scheme)
 
 
 @check(
@@ -271,7 +197,7 @@ def equal(trial: Trial, case: Case) -> Finding:
     """One number of turns for both ends, and no rounding: a step."""
     turns = 10**9 / (2 * np.pi * case.frequencies.base ** (0.5 + 0.8 / case.head_dim))
     scheme = Yarn(7.0, 10**9, float(turns), float(turns), truncate=False)
-    return _both(trial, case, scheme)
+    return exact_and_printed(trial, case, scheme)
 
 
 @check(

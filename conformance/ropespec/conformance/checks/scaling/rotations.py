@@ -32,7 +32,7 @@ from ropespec.conformance.trial import Trial, Unfit
 from ropespec.reference.scaling_blends import softmax_gain
 from ropespec.spec.scaling import DynamicNtk, LongRope, Scaling
 
-__all__: list[str] = []
+__all__ = ["TABLES", "judged_tables"]
 
 Float = NDArray[np.float64]
 TABLES, ROTATION = "cos_sin_scaled", "apply_rotary_scaled"
@@ -40,13 +40,14 @@ WIDE = Space(min_dim=16)
 CLOSE = Space(min_dim=16, max_position=NEAR)
 
 
-def _tables(
+def judged_tables(
     trial: Trial,
     case: Case,
     positions: NDArray[np.int64],
     scheme: Scaling,
     *expected: tuple[Float, Float],
 ) -> Finding:
+    """Compare cos and sin of a scheme with tables that they must be."""
     keywords = {**case.only("base"), "scaling": scheme}
     reply = trial.call(TABLES, (positions, case.dim), keywords)
     call = Call(TABLES, (positions, case.dim), keywords)
@@ -73,7 +74,7 @@ def _tables(
 def tables(trial: Trial, case: Case) -> Finding:
     """A cos m omega_i and A sin m omega_i, at any position."""
     scheme, m = any_scheme(case), case.make_positions()
-    return _tables(trial, case, m, scheme, exact_tables(case, scheme, m))
+    return judged_tables(trial, case, m, scheme, exact_tables(case, scheme, m))
 
 
 @check(
@@ -88,7 +89,7 @@ def tables_reference(trial: Trial, case: Case) -> Finding:
     """cos_sin_scaled equals that of the literal NumPy reference."""
     scheme, m = any_scheme(case), case.make_positions()
     printed = reference.cos_sin_scaled(m, case.dim, **based(case), scaling=scheme)
-    return _tables(trial, case, m, scheme, printed)
+    return judged_tables(trial, case, m, scheme, printed)
 
 
 YARN_GAINS: tuple[dict[str, Any], ...] = (
@@ -140,7 +141,7 @@ def _gains(trial: Trial, case: Case, clause: str, given: Sequence[dict[str, Any]
         scheme: Any = dataclasses.replace(drawn, **numbers)
         printed = reference.cos_sin_scaled(m, case.dim, **based(case), scaling=scheme)
         exact = exact_tables(case, scheme, m)
-        findings.append(_tables(trial, case, m, scheme, exact, printed))
+        findings.append(judged_tables(trial, case, m, scheme, exact, printed))
     return worst(*findings)
 
 

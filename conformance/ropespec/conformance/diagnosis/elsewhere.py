@@ -1,0 +1,91 @@
+"""What rotates by another position for no reason that is known: read off, and reproduced so."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ropespec.conformance.diagnosis.read import places
+from ropespec.conformance.diagnosis.rotation import Outcome
+from ropespec.conformance.diagnosis.seen import Seen, agree
+from ropespec.conformance.diagnosis.told import fact
+from ropespec.conformance.diagnosis.unexplained import where
+from ropespec.conformance.mistakes.chain import Chain, run
+from ropespec.conformance.mistakes.given import Array
+from ropespec.conformance.results import Diagnosis
+
+__all__ = ["elsewhere"]
+
+_PAIRS = 4
+"""Fewer can be turned so by many a position."""
+_TOKENS = 8
+_LARGE = 30_000
+_MOST = 24
+"""Calls that are read."""
+
+
+def elsewhere(outcome: Outcome) -> Diagnosis | None:
+    """Return that all that is wrong is rotated by other whole numbers, if these make all of it.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        What the calls of a battery came to.
+    """
+    calls = [one for one in outcome.wrong if _tells(one)]
+    calls = calls[:: max(len(calls) // _MOST, 1)]
+    found = [_read(one) for one in calls]
+    read = [one for one in found if one is not None]
+    tokens = sum(int(_tokens(one).sum()) for one in calls)
+    if len(read) < len(calls) or tokens < _TOKENS:
+        return None
+    inside = all(np.isin(at, one.given.positions).all() for one, at in _wrong(calls, read))
+    key = "rotated by the position of another" if inside else "position of another source"
+    count = sum(int(one.off.sum()) for one in calls)
+    evidence = f"what was read off makes {count} of {count} wrong components of {len(calls)} calls"
+    return fact(key, _example(calls[0], read[0]), where(outcome), evidence)
+
+
+def _tells(seen: Seen) -> bool:
+    return seen.given.turning >= 2 * _PAIRS and seen.y.size <= _LARGE and not seen.given.axes
+
+
+def _tokens(seen: Seen) -> Array:
+    """Return which tokens and heads are wrong, (B, S, H)."""
+    return np.asarray(seen.wrong.any(axis=-1))
+
+
+def _read(seen: Seen) -> Array | None:
+    """Return whole numbers (B, S, H) that make all that is wrong; None if there are none."""
+    wrong = _tokens(seen)
+    own = np.broadcast_to(seen.given.positions[..., None], wrong.shape).astype(np.float64)
+    decoded = places(seen, seen.right)
+    number = np.where(wrong & decoded.fits, np.rint(np.nan_to_num(decoded.found)), own)
+    left = ~_made(seen, number)
+    for one in np.unique(seen.given.positions):
+        if not left.any():
+            break
+        tried = np.where(left, one, number)
+        fits = left & _made(seen, tried)
+        number, left = np.where(fits, one, number), left & ~fits
+    return None if left.any() else number
+
+
+def _made(seen: Seen, number: Array) -> Array:
+    """Return which tokens and heads are what they are when rotated by these numbers."""
+    chain: Chain = replace(seen.right, place=lambda _: number[..., None])
+    return np.asarray(agree(seen.y, run(chain, seen.given)).all(axis=-1))
+
+
+def _wrong(calls: list[Seen], read: list[Array]) -> Iterator[tuple[Seen, Array]]:
+    return ((one, at[_tokens(one)]) for one, at in zip(calls, read, strict=True))
+
+
+def _example(seen: Seen, number: Array) -> str:
+    b, s, h = np.argwhere(_tokens(seen))[0]
+    own, at = int(seen.given.positions[b, s]), int(number[b, s, h])
+    shape = " x ".join(map(str, seen.given.shape))
+    return (
+        f"What is wrong is rotated by another number: of a call of {shape}, token {s} of row {b},"
+        f" head {h}, at position {own}, as at {at}."
+    )
