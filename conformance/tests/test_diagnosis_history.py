@@ -125,6 +125,12 @@ KEPT = {one.name: one for one in zoo()}
             "every call",
         ),
         (
+            "cached_from_its_offset",
+            "moved by earlier calls",
+            "what is wrong is rotated by another number",
+            "calls",
+        ),
+        (
             "longer_for_the_next_call",
             "table grown a call late",
             "the last of a table of 2048 rows, doubled for the next call",

@@ -1,15 +1,13 @@
 """What rotates by another position for no reason that is known: read off, and reproduced so."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ropespec.conformance.diagnosis.read import places
-from ropespec.conformance.diagnosis.rotation import Outcome
 from ropespec.conformance.diagnosis.seen import Seen, agree
 from ropespec.conformance.diagnosis.told import fact
-from ropespec.conformance.diagnosis.unexplained import where
 from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.given import Array
 from ropespec.conformance.results import Diagnosis
@@ -18,32 +16,43 @@ __all__ = ["elsewhere"]
 
 _PAIRS = 4
 """Fewer can be turned so by many a position."""
+_NEARLY_ALL = 0.9
 _TOKENS = 8
 _LARGE = 30_000
+_BITS = 18
+"""By powers of two of how many bits a table may have moved."""
 _MOST = 24
 """Calls that are read."""
 
 
-def elsewhere(outcome: Outcome) -> Diagnosis | None:
-    """Return that all that is wrong is rotated by other whole numbers, if these make all of it.
+def elsewhere(wrong: Sequence[Seen], where: str, key: str = "") -> Diagnosis | None:
+    """Return that what is wrong is rotated by other whole numbers, if these make all of it.
+
+    In a call in ten they may be too large to be read off.
 
     Parameters
     ----------
-    outcome : Outcome
-        What the calls of a battery came to.
+    wrong : sequence of Seen
+        Calls with wrong components.
+    where : str
+        Which they are, in words.
+    key : str
+        The mistake; else it depends on whether the numbers are positions of the same call.
     """
-    calls = [one for one in outcome.wrong if _tells(one)]
+    calls = [one for one in wrong if _tells(one)]
     calls = calls[:: max(len(calls) // _MOST, 1)]
-    found = [_read(one) for one in calls]
-    read = [one for one in found if one is not None]
-    tokens = sum(int(_tokens(one).sum()) for one in calls)
-    if len(read) < len(calls) or tokens < _TOKENS:
+    found = [(one, number) for one in calls if (number := _read(one)) is not None]
+    tokens = sum(int(_tokens(one).sum()) for one, _ in found)
+    if len(found) < _NEARLY_ALL * len(calls) or tokens < _TOKENS:
         return None
-    inside = all(np.isin(at, one.given.positions).all() for one, at in _wrong(calls, read))
-    key = "rotated by the position of another" if inside else "position of another source"
-    count = sum(int(one.off.sum()) for one in calls)
-    evidence = f"what was read off makes {count} of {count} wrong components of {len(calls)} calls"
-    return fact(key, _example(calls[0], read[0]), where(outcome), evidence)
+    inside = all(np.isin(at[_tokens(one)], one.given.positions).all() for one, at in found)
+    key = key or ("rotated by the position of another" if inside else "position of another source")
+    count = sum(int(one.off.sum()) for one, _ in found)
+    evidence = (
+        f"what was read off makes {count} of {count} wrong components in {len(found)} of"
+        f" {len(calls)} calls"
+    )
+    return fact(key, _example(*found[0]), where, evidence)
 
 
 def _tells(seen: Seen) -> bool:
@@ -62,12 +71,13 @@ def _read(seen: Seen) -> Array | None:
     decoded = places(seen, seen.right)
     number = np.where(wrong & decoded.fits, np.rint(np.nan_to_num(decoded.found)), own)
     left = ~_made(seen, number)
-    for one in np.unique(seen.given.positions):
+    far = (sign * 2.0**power for power in range(_BITS) for sign in (1, -1))
+    for one in (*np.unique(seen.given.positions), *(own + by for by in far)):
         if not left.any():
             break
         tried = np.where(left, one, number)
         fits = left & _made(seen, tried)
-        number, left = np.where(fits, one, number), left & ~fits
+        number, left = np.where(fits, tried, number), left & ~fits
     return None if left.any() else number
 
 
@@ -75,10 +85,6 @@ def _made(seen: Seen, number: Array) -> Array:
     """Return which tokens and heads are what they are when rotated by these numbers."""
     chain: Chain = replace(seen.right, place=lambda _: number[..., None])
     return np.asarray(agree(seen.y, run(chain, seen.given)).all(axis=-1))
-
-
-def _wrong(calls: list[Seen], read: list[Array]) -> Iterator[tuple[Seen, Array]]:
-    return ((one, at[_tokens(one)]) for one, at in zip(calls, read, strict=True))
 
 
 def _example(seen: Seen, number: Array) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ropespec.conformance.diagnosis.ask import Asker
+from ropespec.conformance.diagnosis.elsewhere import elsewhere
 from ropespec.conformance.diagnosis.rotation import Outcome
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.told import fact, unknown
@@ -31,6 +32,8 @@ def changed_by_others(asker: Asker, outcome: Outcome) -> Diagnosis | None:
             return None
     if not wrong:
         return None
+    if (moved := elsewhere(wrong, where(outcome), "moved by earlier calls")) is not None:
+        return moved
     few = min(len(wrong), _FEW)
     evidence = (
         f"{len(wrong)} of {len(outcome.sequence)} calls of sequences are wrong, and {few} of {few}"

@@ -106,7 +106,7 @@ def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis
     if outcome.by_history:
         yield changed_by_others(asker, outcome) or unexplained(outcome)
         return
-    told = tail_alone(outcome) or elsewhere(outcome) or unexplained(outcome)
+    told = tail_alone(outcome) or elsewhere(outcome.wrong, where(outcome)) or unexplained(outcome)
     yield from list(drifting(outcome)) or [told]
 
 

@@ -44,6 +44,9 @@ right only after other calls
 changed by earlier calls
     What is kept of earlier calls is no longer right for this one; key it by all that it depends on,
     or do not keep it.
+moved by earlier calls
+    After other calls tokens are rotated by other positions than theirs, and on a fresh instance by
+    their own; keep nothing that depends on where earlier calls were.
 multiplied again
     What is kept for the next call of this kind is multiplied where it lies; multiply a copy.
 not repeatable

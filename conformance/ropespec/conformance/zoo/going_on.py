@@ -11,6 +11,7 @@ from ropespec.spec.scaling import Yarn
 
 __all__ = [
     "BaseTakenOut",
+    "CachedFromItsOffset",
     "DigitsOfTheFirstCall",
     "GainOnceMore",
     "GrownForTheStart",
@@ -233,3 +234,25 @@ class LongerForTheNextCall:
         rows = self.rows.get(d, 2048)
         self.rows[d] = max(rows, 1 << (need - 1).bit_length())
         return half(x, *table(np.clip(positions, 1 - rows, rows - 1), d))
+
+
+@wrong(
+    "moved by earlier calls",
+    "What is kept of a run that began later is read as if it began at 0.",
+    "ROT-7.value",
+)
+class CachedFromItsOffset:
+    """The angles of the last run that was longer than what is kept."""
+
+    def __init__(self) -> None:
+        self.start, self.rows = 0, 0
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Look a run up, or make and keep it."""
+        run = positions[:1, :1] + np.arange(positions.shape[1])
+        if not positions.size or (positions != run).any() or positions.min() < 0:
+            return rope(x, positions)
+        if positions.max() < self.rows:
+            return rope(x, positions + self.start)
+        self.start, self.rows = int(positions[0, 0]), positions.shape[1]
+        return rope(x, positions)
