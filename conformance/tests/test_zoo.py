@@ -14,7 +14,6 @@ from ropespec.conformance.mistakes.catalogue import CATALOGUE, UNLISTED
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.results import Status
 from ropespec.conformance.runner import Plan, run, run_check, select
-from ropespec.conformance.search import SHRINK_TOGETHER
 from ropespec.conformance.subject.session import Session, load
 from ropespec.conformance.trial import Trial
 from ropespec.conformance.zoo import Right, Wrong, zoo
@@ -57,7 +56,6 @@ def test_a_wrong_implementation_fails_the_checks_that_are_there_because_of_it(en
     checks = {check.id: check for check in all_checks()}
     with open_entry(entry, timeout=1.0 if entry.name == "hangs" else 30.0) as session:
         trial = Trial(session)
-        trial.effort.seconds = SHRINK_TOGETHER  # smaller cases are no matter here
         results = [run_check(checks[id_], trial, Plan()) for id_ in entry.killed_by]
 
     expected = LOST.get(entry.name, Status.FAIL)

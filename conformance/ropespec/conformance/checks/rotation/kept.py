@@ -25,9 +25,10 @@ from ropespec.conformance.trial import Trial
 __all__: list[str] = []
 
 
-def _tokens_and_runs(trial: Trial, seed: int, strength: int) -> Walk:
+def _ways_to_grow(trial: Trial, seed: int, strength: int) -> Walk:
     del seed, strength
-    return listed(dataclasses.replace(usual_case(trial, 0), seed=number) for number in range(2))
+    usual, count = usual_case(trial, 0), len(_WAYS) - (not trial.profile.numbers)
+    return listed(dataclasses.replace(usual, seed=number) for number in range(count))
 
 
 @check(
@@ -35,22 +36,26 @@ def _tokens_and_runs(trial: Trial, seed: int, strength: int) -> Walk:
     "A table that is made longer ends a row before the largest position, or within a run.",
     space=Space(values=("normal",)),
 )
-@walks(_tokens_and_runs)
+@walks(_ways_to_grow)
 def grows_in_time(trial: Trial, case: Case) -> Finding:
     """Calls of a fresh instance reach each power of two, the position before it and the one after.
 
     In the second case a run does, which begins before a power of two and ends behind it, and a
-    token between two powers comes next. What is wrong after the farthest call too is the business
-    of other checks.
+    token between two powers comes next; in the third one of several numbers of a token does, and
+    then another. What is wrong after the farthest call too is the business of other checks.
     """
-    most = min(case.limit, LAST)
+    most, way = min(case.limit, LAST), case.seed % len(_WAYS)
+    numbers = trial.profile.numbers if way == len(_WAYS) - 1 else 0
+    if numbers:
+        case = dataclasses.replace(case, convention=trial.profile.rotation)
     trial.session.refresh()
-    for positions in (_runs if case.seed % 2 else _tokens)(case, most):
+    for positions in _WAYS[way](case, most, numbers):
         found = judged_at(trial, case, positions)
         if found.passed:
             continue
         trial.session.refresh()
         far = np.flip(most - np.arange(case.seq)) + np.zeros((case.batch, 1), dtype=np.int64)
+        far = np.repeat(far[..., None], numbers, axis=-1) if numbers else far
         if not all(judged_at(trial, case, one).passed for one in (far, positions)):
             return held()
         end = positions.max(initial=0)
@@ -61,18 +66,30 @@ def grows_in_time(trial: Trial, case: Case) -> Finding:
     return held()
 
 
-def _tokens(case: Case, most: int) -> Iterator[NDArray[np.int64]]:
+def _tokens(case: Case, most: int, numbers: int) -> Iterator[NDArray[np.int64]]:
+    del numbers
     ends = {min(2**k + by, most) for k in range(most.bit_length()) for by in (-1, 0, 1)}
     return (_reaching(case, end) for end in sorted(ends))
 
 
-def _runs(case: Case, most: int) -> Iterator[NDArray[np.int64]]:
+def _runs(case: Case, most: int, numbers: int) -> Iterator[NDArray[np.int64]]:
+    del numbers
     run = np.zeros((case.batch, 1), dtype=np.int64) + np.arange(case.seq)
     for k in range(1, most.bit_length()):
         for start in (2**k - case.seq + 1, 2**k - 1):
             if start >= 0 and start + case.seq - 1 <= most:
                 yield run + start
         yield _reaching(case, min(2**k + 2 ** (k - 1), most))
+
+
+def _one_number(case: Case, most: int, numbers: int) -> Iterator[NDArray[np.int64]]:
+    for k in range(most.bit_length()):
+        end = _reaching(case, min(2 ** (k + 1) - 1, most))
+        yield end[..., None] * (np.arange(numbers) == k % numbers)
+
+
+_WAYS = (_tokens, _runs, _one_number)
+"""The last is of tokens that have several numbers."""
 
 
 def _reaching(case: Case, end: int) -> NDArray[np.int64]:
