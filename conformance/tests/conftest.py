@@ -41,6 +41,16 @@ NAMES = tuple(name for names in FUNCTIONS.values() for name in names)
 BOTH = (True, False)
 
 
+@pytest.fixture(autouse=True)
+def _compiled_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have programs of JAX compiled without optimisation: here each runs once or twice.
+
+    `backends/tests` compiles them as users do.
+    """
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
+    monkeypatch.setenv("XLA_FLAGS", flags.strip())
+
+
 @dataclass
 class InProcess(Caller):
     """What the checks need of a `Session`, with NumPy functions called directly."""
