@@ -251,6 +251,24 @@ def test_blocks_of_keys_are_looked_at_by_the_mask_of_each(named):
     assert named(attention=attention_with(blocks_by_the_first_mask)) == [told]
 
 
+def capped(q, k, v, *, query_positions, key_positions, mask=None, **how):
+    """Hold scores below 50."""
+    sides = (
+        reference.apply_rotary(q, query_positions, **how),
+        reference.apply_rotary(k, key_positions, **how),
+    )
+    s = 50 * np.tanh(np.einsum("bshd,bthd->bhst", *sides) / np.sqrt(q.shape[-1]) / 50)
+    powers = np.exp(s if mask is None else np.where(mask, s, -np.inf))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    output = np.einsum("bhst,bthd->bshd", weights, v)
+    return output.astype(q.dtype), weights.astype(q.dtype)
+
+
+def test_a_cap_is_seen_where_scores_are_large(named):
+    """Small scores are nearly what they were."""
+    assert named(attention=capped) == [("", "scores capped", "scale of large scores")]
+
+
 def warmer_far_away(given):
     """Multiply the queries from position 8192 on by more than one."""
     steps = np.floor(np.maximum(given["query_positions"], 0) / 8192)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ropespec.conformance.diagnosis.attended import (
     FAR,
     GROUPED,
     HEADS,
+    LARGE,
     MANY,
     OTHER_MASKS,
     SIZES,
@@ -39,6 +41,9 @@ from ropespec.conformance.subject.session import Session
 
 __all__ = ["attend"]
 
+CAPS = (5.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0)
+"""What models hold scores below."""
+
 
 def attend(session: Session) -> list[Diagnosis]:
     """Name what attention does otherwise at each stage, if it does so in every fresh call.
@@ -54,8 +59,14 @@ def _reproduced(session: Session, size: str) -> list[Diagnosis]:
         return []
     keyed = HEADS if size == GROUPED else ("",)
     splits = (0, *BLOCKS[2:]) if size == MANY else (0,)
-    warm = [[replace(call, warm=True) for call in calls]] if size in ("", FAR) else []
-    tried = (_told(of, how, split) for of in (calls, *warm) for how in keyed for split in splits)
+    others: list[dict[str, Any]] = [{"warm": True}] if size in ("", FAR) else []
+    others += [{"cap": cap} for cap in CAPS] if size == LARGE else []
+    tried = (
+        _told([replace(call, **other) for call in calls], how, split)
+        for other in ({}, *others)
+        for how in keyed
+        for split in splits
+    )
     told = next((found for found in tried if found is not None), [])
     count = sum(call.weights.size + call.output.size for call in calls)
     evidence = f"reproduces {count} of {count} weights and outputs in {DRAWS} fresh calls"
@@ -175,6 +186,8 @@ def _scaled(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
     if call.warm:
         yield _warmed(call, scales_of(call, pair))
         return
+    if call.cap:
+        yield _Told("scale", "scores capped", f"scores are held below {call.cap:g} by a tanh")
     scale = scale_of(call, pair)
     for key, wanted in _scales(call):
         if abs(scale - wanted) <= NEAR * wanted:

@@ -23,6 +23,7 @@ __all__ = [
     "FAR",
     "GROUPED",
     "HEADS",
+    "LARGE",
     "MANY",
     "NOTHING",
     "OTHER_MASKS",
@@ -37,6 +38,7 @@ __all__ = [
 DIM = 16
 GROUPED, NARROW, OPEN = " of grouped heads", " of narrow values", " without a mask"
 MASKED, BARE = " of heads with masks of their own", " of masks without an axis of rows"
+LARGE = " of large scores"
 MANY, FAR, PARTS = " of many keys", " of far positions", " of heads that see parts of the keys"
 SIZES = {
     "": (5, 6),
@@ -49,6 +51,7 @@ SIZES = {
     BARE: (5, 6),
     FAR: (5, 6),
     PARTS: (5, 130),
+    LARGE: (5, 6),
 }
 """How many queries, 0 for as many as keys, and at least how many keys, by what a call is of."""
 
@@ -106,6 +109,8 @@ class Attended:
     split : int
         Of how many keys the blocks are whose weights are relative to their own largest score; 0
         for none.
+    cap : float
+        What scores are held below by a tanh; 0 for nothing.
     warm : bool
         Whether the scores of each query are multiplied by a number of its own.
     """
@@ -119,6 +124,7 @@ class Attended:
     plain: bool
     keyed: str = ""
     split: int = 0
+    cap: float = 0.0
     warm: bool = False
 
     @cached_property
@@ -191,6 +197,7 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     s, g = queries or t, 2 + draw % 2 if grouped else h
     shapes = ((b, s, h, DIM), (b, t, g, DIM), (b, t, g, DIM // (1 + (size == NARROW))))
     q, k, v = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    q = 3 * q if size == LARGE else q
     far = {"most": session.profile.max_position} if size == FAR else {}
     at, of = places(session, rng, (b, s), **far), places(session, rng, (b, t), **far)
     mask = rng.random((h, s, t) if size in (MASKED, BARE) else (s, t)) < _OPEN
@@ -213,7 +220,7 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     got = answered(session, "attention", (q, k, v), keywords)
     if len(got) != 2 or got[0].shape != (b, s, h, v.shape[-1]) or got[1].shape != (b, h, s, t):
         return None
-    plain = size in (GROUPED, NARROW, OPEN, MASKED, BARE, FAR, PARTS)
+    plain = size in (GROUPED, NARROW, OPEN, MASKED, BARE, FAR, PARTS, LARGE)
     return Attended(Given(q, at, how), Given(k, of, how), v, mask, *got, plain=plain)
 
 

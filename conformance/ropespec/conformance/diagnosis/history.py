@@ -135,7 +135,7 @@ def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
             if n % 8 == 1:
                 calls += _going_on(given, maker)
             if n in (20, 34) and not compiled:
-                calls.append(maker.given((1, 3, 1), "far", seed + n, dim=dim, dtype=dtype))
+                calls.append(maker.given((1, 1, 1), "far", seed + n, dim=dim, dtype=dtype))
             if n == 30 and not compiled:
                 calls.append(maker.given((1, 3001, 1), "arange", seed, dim=min(dims), dtype=dtype))
         yield calls

@@ -127,6 +127,8 @@ def _both(call: Attended, q: Array, k: Array) -> tuple[Array, Array]:
     """Return the logarithms of the weights and the scores, as far as a softmax tells them."""
     open_, over = call.open, sums(call)
     scores = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(DIM)
+    if call.cap:
+        scores = call.cap * np.tanh(scores / call.cap)
     if call.split:
         tops = own_tops(np.where(open_, scores, -np.inf), call.split)
         scores = np.where(open_, scores - np.where(np.isfinite(tops), tops, 0.0), scores)

@@ -51,6 +51,9 @@ heads mapped to other groups
     A query head attends with the keys of another group; head h belongs to group h // (H/G).
 score scaled
     The score is the right one times a number; take the sum over components, no mean.
+scores capped
+    Scores are held below a cap, which is no part of attention as it is specified; take them as they
+    are.
 temperature by query
     The scores of a query are multiplied by a number that its position or its row decides; divide
     by sqrt(head_dim) and by nothing else.

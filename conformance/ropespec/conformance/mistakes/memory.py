@@ -13,7 +13,7 @@ from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.kept_dtypes import KEPT_DTYPES
 from ropespec.conformance.mistakes.kept_positions import KEPT_POSITIONS
-from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES
+from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES, asked_for
 from ropespec.conformance.mistakes.keys import KEYS, Key, first, like
 from ropespec.conformance.mistakes.numbered_tables import KEPT_FOR_ONE_NUMBER
 
@@ -159,15 +159,17 @@ def _length_kept(*, by_length: bool) -> Choice:
     return Choice("K2", "memory", what, {"frequency": theta}, 1.5)
 
 
-def _unscaled(limit: int, *, by_length: bool) -> Choice:
+def _unscaled(limit: int, *, by_length: bool, by_width: bool) -> Choice:
     """Return frequencies without their scheme from the first call on that reaches a limit."""
 
     def theta(g: Given) -> Array:
-        sizes = (one.x.shape[1] if by_length else _rows(one) for one in (*g.past, g))
+        calls = asked_for(g, by_width=by_width)
+        sizes = (one.x.shape[1] if by_length else _rows(one) for one in calls)
         return ladder(g.scaled(None) if max(sizes) > limit else g)
 
     word = "call of more tokens than" if by_length else "position from"
-    what = f"the frequencies are unscaled since the first {word} {limit}"
+    of = " of each head_dim" if by_width else ""
+    what = f"the frequencies are unscaled since the first {word} {limit}{of}"
     change = {"frequency": theta}
     return Choice("scheme lost to growth", "memory", what, change, 1.5 + 0.01 * by_length)
 
@@ -251,7 +253,12 @@ MEMORIES: tuple[Choice, ...] = (
         for by_length in (True, False)
     ),
     *(_paired_by(word, key) for word, key in KEYS),
-    *(_unscaled(2**k, by_length=far) for k in range(7, 16) for far in (False, True)),
+    *(
+        _unscaled(2**k, by_length=by_length, by_width=by_width)
+        for k in range(7, 16)
+        for by_length in (False, True)
+        for by_width in (False, True)
+    ),
     *KEPT_TABLES,
     *KEPT_FOR_ONE_NUMBER,
     *KEPT_DTYPES,

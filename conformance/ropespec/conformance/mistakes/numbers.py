@@ -162,6 +162,7 @@ def of_exponents(sections: tuple[int, ...] | None, claimed: Scheme | None) -> It
         yield _of_width(sections, max(sections), "the widest")
         yield _of_width(sections, min(sections), "the narrowest")
         yield _of_width(sections, sum(sections) / len(sections), "an equal share of all")
+        yield _dealt_out(sections)
 
 
 def _of_width(sections: tuple[int, ...], pairs: float, whose: str) -> Choice:
@@ -174,6 +175,19 @@ def _of_width(sections: tuple[int, ...], pairs: float, whose: str) -> Choice:
 
     what = f"the exponent of each section is divided by the width of {whose}"
     return Choice("F3", "frequency", what, {"frequency": frequency}, 0.5)
+
+
+def _dealt_out(sections: tuple[int, ...]) -> Choice:
+    """Return the frequencies of the whole head, each section having one in so many."""
+    several = len(sections)
+    index = np.concatenate([several * np.arange(own) + k for k, own in enumerate(sections)])
+
+    def frequency(given: Given) -> Array:
+        fits = given.turning == 2 * len(index)
+        return np.asarray(given.base ** (-index / len(index))) if fits else ladder(given)
+
+    what = "the frequencies of the whole are dealt out to the sections in turn"
+    return Choice("exponent that runs on", "frequency", what, {"frequency": frequency}, 0.6)
 
 
 def of_blocks(sections: tuple[int, ...] | None) -> Iterator[Choice]:
