@@ -81,11 +81,16 @@ def places(seen: Seen, chain: Chain) -> Places:
             turns = np.round((theta[i] * found - phase[..., i]) / (2 * np.pi))
             found = (phase[..., i] + 2 * np.pi * turns) / theta[i]
         gain = np.median(np.abs(factor), axis=-1, keepdims=True)
-        off = np.abs(factor - gain * np.exp(1j * theta * found[..., None]))
-        fits = off.max(axis=-1, initial=0.0) <= _NEAR.get(given.dtype, 0.05) * gain[..., 0]
+        angle = theta * found[..., None]
+        off = np.abs(factor - gain * np.exp(1j * angle))
+        near = _NEAR.get(given.dtype, 0.05) + _OF_ANGLES.get(given.dtype, _SINGLE) * np.abs(angle)
+        fits = (off <= near * gain).all(axis=-1)
     return Places(np.asarray(found), np.asarray(fits & np.isfinite(found)))
 
 
+_SINGLE = 2.0**-22
+_OF_ANGLES = {"float64": 2.0**-50}
+"""Some units of what angles are made in: where they are large they are off by more."""
 _NEAR = {"float64": 1e-3, "float32": 1e-3, "float16": 2e-2, "bfloat16": 1e-1}
 
 

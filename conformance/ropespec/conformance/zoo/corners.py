@@ -13,6 +13,7 @@ from ropespec.conformance.zoo.parts import half, rope, table, turn
 __all__ = [
     "BackwardOfAMillionTokens",
     "TablesOfTheOldBase",
+    "absolute_in_few_bits",
     "assumes_whole_tokens",
     "clears_the_mask",
     "counts_down_as_up",
@@ -181,6 +182,16 @@ def place_in_few_bits(x: Array, positions: Array) -> Array:
     cos, sin = (part.ravel() for part in table(np.arange(4096), x.shape[-1]))
     place = positions[..., None] * pairs + np.arange(pairs)
     return half(x, cos[place], sin[place])
+
+
+@wrong(
+    "positions of few bits",
+    "The absolute value of a position is taken in its dtype.",
+    "FREQ-6.integers",
+)
+def absolute_in_few_bits(x: Array, positions: Array) -> Array:
+    """Look the size up, and turn back for what is below zero; the least of int16 has no size."""
+    return rope(x, np.where(positions < 0, -np.abs(positions).astype(np.int64), positions))
 
 
 @wrong(
