@@ -56,6 +56,24 @@ def put_back_by_the_order(x, positions):
     return np.take_along_axis(y, order[..., None, None], axis=1)
 
 
+def put_back_through_the_batch(x, positions):
+    """Do the same with the tokens of all rows together."""
+    order = np.argsort(positions, axis=None, kind="stable")
+    y = turn(x, positions).reshape(-1, *x.shape[2:])
+    return y[order][order].reshape(x.shape)
+
+
+def some_places_not_turned(x, positions):
+    """Leave out places that no list knows."""
+    left = np.isin(np.arange(x.shape[1]) ** 2 % 11, (3, 5))
+    return np.where(left[:, None, None], x, turn(x, positions))
+
+
+def off_by_16_bits(x, positions):
+    """Lose what no 16 bits hold, for a reason that no list knows."""
+    return turn(x, positions + 65536 * (positions**2 % 7 == 2))
+
+
 def another_token_of_five(x, positions):
     """Rotate by the positions of tokens that no list knows."""
     count = positions.shape[1]
@@ -251,6 +269,7 @@ def coordinates_in_the_dtype_of_x(x, positions):
             "of the last 8 tokens that of as many further on as the block lacks, then 0",
         ),
         (put_back_by_the_order, {}, "order not undone", "and again by the same indices"),
+        (put_back_through_the_batch, {}, "order not undone", "tokens of all rows"),
         (
             split_by_four,
             {"scaling": {"rope_type": "linear", "factor": 4.0}},
@@ -323,6 +342,8 @@ def test_it_has_its_name(function, claims, name, what, diagnosed):
     [
         (another_token_of_five, "rotated by the position of another"),
         (squared_beyond_three, "position of another source"),
+        (some_places_not_turned, "never applied"),
+        (off_by_16_bits, "positions in 16 bits"),
     ],
 )
 def test_what_no_list_knows_is_read_off(function, name, diagnosed):

@@ -45,14 +45,28 @@ def elsewhere(wrong: Sequence[Seen], where: str, key: str = "") -> Diagnosis | N
     tokens = sum(int(_tokens(one).sum()) for one, _ in found)
     if len(found) < _NEARLY_ALL * len(calls) or tokens < _TOKENS:
         return None
-    inside = all(np.isin(at[_tokens(one)], one.given.positions).all() for one, at in found)
-    key = key or ("rotated by the position of another" if inside else "position of another source")
+    key = key or _key(found)
     count = sum(int(one.off.sum()) for one, _ in found)
     evidence = (
         f"what was read off makes {count} of {count} wrong components in {len(found)} of"
         f" {len(calls)} calls"
     )
     return fact(key, _example(*found[0]), where, evidence)
+
+
+def _key(found: Sequence[tuple[Seen, Array]]) -> str:
+    """Return what the numbers are that rotate what is wrong."""
+    numbers = [at[_tokens(one)] for one, at in found]
+    if not any(at.any() for at in numbers):
+        return "A3"
+    off = [(at - one.given.positions[..., None])[_tokens(one)] for one, at in found]
+    for bits in (32, 24, 16, 8):
+        if not any((by % 2**bits).any() for by in off):
+            return f"positions in {bits} bits"
+    inside = all(
+        np.isin(at, one.given.positions).all() for (one, _), at in zip(found, numbers, strict=True)
+    )
+    return "rotated by the position of another" if inside else "position of another source"
 
 
 def _tells(seen: Seen) -> bool:

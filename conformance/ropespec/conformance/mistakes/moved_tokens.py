@@ -30,6 +30,12 @@ def _sorted(times: int) -> Store:
     return store
 
 
+def _sorted_through_the_batch(g: Given, y: Array) -> Array:
+    """Return results put twice in the order of all positions."""
+    order = np.argsort(g.positions, axis=None, kind="stable")
+    return y.reshape(-1, *y.shape[2:])[order[order]].reshape(y.shape)
+
+
 def _reversed(given: Given, y: Array) -> Array:
     del given
     return y[:, ::-1]
@@ -42,6 +48,13 @@ MOVED: tuple[Choice, ...] = (
             (1, "tokens come back in the order of their positions"),
             (2, "tokens are put in the order of their positions, and again by the same indices"),
         )
+    ),
+    Choice(
+        "order not undone",
+        "store",
+        "tokens of all rows are put in the order of positions, and again by the same indices",
+        {"store": _sorted_through_the_batch},
+        1.5,
     ),
     Choice(
         "tokens reversed",
