@@ -17,6 +17,7 @@ __all__ = ["elsewhere"]
 _PAIRS = 4
 """Fewer can be turned so by many a position."""
 _NEARLY_ALL = 0.9
+"""Of the calls, for what is far has too few digits left to be read."""
 _TOKENS = 8
 _LARGE = 30_000
 _BITS = 18
@@ -37,7 +38,7 @@ def elsewhere(wrong: Sequence[Seen], where: str, key: str = "") -> Diagnosis | N
     where : str
         Which they are, in words.
     key : str
-        The mistake; else it depends on whether the numbers are positions of the same call.
+        The mistake; else it is told by what the numbers are.
     """
     calls = [one for one in wrong if _tells(one)]
     calls = calls[:: max(len(calls) // _MOST, 1)]
@@ -57,10 +58,10 @@ def elsewhere(wrong: Sequence[Seen], where: str, key: str = "") -> Diagnosis | N
 def _key(found: Sequence[tuple[Seen, Array]]) -> str:
     """Return what the numbers are that rotate what is wrong."""
     numbers = [at[_tokens(one)] for one, at in found]
-    if not any(at.any() for at in numbers):
+    if all(np.array_equal(one.y[_tokens(one)], one.given.x[_tokens(one)]) for one, _ in found):
         return "A3"
     off = [(at - one.given.positions[..., None])[_tokens(one)] for one, at in found]
-    for bits in (32, 24, 16, 8):
+    for bits in (32, 24, 16):
         if not any((by % 2**bits).any() for by in off):
             return f"positions in {bits} bits"
     inside = all(
