@@ -290,3 +290,14 @@ def warmer_in_front(given):
 def test_a_temperature_by_query_is_told(change, where, named):
     """The weights of each query are those of scores that are all multiplied by the same."""
     assert named(attention=attention_with(change)) == [("", "temperature by query", where)]
+
+
+def test_what_is_kept_by_content_is_told(named):
+    """The same keys at other positions have the weights of where they were."""
+    places = {}
+
+    def attention(q, k, v, *, key_positions, **given):
+        key_positions = places.setdefault((k.shape, k.tobytes()), np.array(key_positions))
+        return reference.attention(q, k, v, key_positions=key_positions, **given)
+
+    assert named(attention=attention) == [("", "kept by content", "keys seen before")]

@@ -95,6 +95,18 @@ KEPT = {one.name: one for one in zoo()}
             "positions that came in the other layout first",
         ),
         (
+            "narrowed_for_good",
+            "stale dtype",
+            "frequencies have the dtype of the narrowest call of this head_dim so far",
+            "every call",
+        ),
+        (
+            "tail_of_the_first_call",
+            "tail of another call",
+            "the tail is that of the first call of this shape",
+            "every call",
+        ),
+        (
             "of_one_size_in_one_dtype",
             "stale dtype",
             "whose largest position has as many bits, 4 at least since another",

@@ -50,7 +50,8 @@ def attend(session: Session) -> list[Diagnosis]:
 
     It is asked with more keys than queries, and where nothing is found with as many, and with many.
     """
-    return next((found for size in SIZES if (found := _reproduced(session, size))), [])
+    found = next((found for size in SIZES if (found := _reproduced(session, size))), [])
+    return found or _kept(session)
 
 
 def _reproduced(session: Session, size: str) -> list[Diagnosis]:
@@ -73,6 +74,28 @@ def _reproduced(session: Session, size: str) -> list[Diagnosis]:
     return [
         reproduced(one.key, one.said, f"{one.stage}{size}", evidence, one.equals) for one in told
     ]
+
+
+def _kept(session: Session) -> list[Diagnosis]:
+    """Name the side that is rotated as in an earlier call with the same vectors."""
+    sides = {"queries", "keys"}
+    for draw in range(DRAWS):
+        session.refresh()
+        first, second = (attended(session, draw, "", moved) for moved in (0, _MOVED))
+        if first is None or second is None or _told([second], "", 0) == []:
+            return []
+        stale = {"queries": replace(second, q=first.q), "keys": replace(second, k=first.k)}
+        sides &= {name for name, call in stale.items() if _told([call], "", 0) == []}
+    evidence = f"reproduces the second of {DRAWS} pairs of calls by the positions of the first"
+    said = "the rotation is that of the call before with the same vectors at other positions"
+    return [
+        reproduced("kept by content", f"of the {side}: {said}", f"{side} seen before", evidence)
+        for side in sorted(sides)
+    ]
+
+
+_MOVED = 5
+"""By how many positions the queries of the second call are further on."""
 
 
 def _told(calls: Sequence[Attended], keyed: str, split: int) -> "list[_Told] | None":

@@ -188,8 +188,11 @@ _OF_OTHERS = Choice(
 )
 
 
-def attended(session: Session, draw: int, size: str) -> Attended | None:
-    """Call attention of one of `SIZES`; None if no such result came."""
+def attended(session: Session, draw: int, size: str, moved: int = 0) -> Attended | None:
+    """Call attention of one of `SIZES`; None if no such result came.
+
+    Queries may be moved by some positions, and keys by twice as many.
+    """
     rng = np.random.default_rng([109, draw])
     queries, keys = SIZES[size]
     grouped = size in (GROUPED, MASKED)
@@ -200,6 +203,7 @@ def attended(session: Session, draw: int, size: str) -> Attended | None:
     q = 3 * q if size == LARGE else q
     far = {"most": session.profile.max_position} if size == FAR else {}
     at, of = places(session, rng, (b, s), **far), places(session, rng, (b, t), **far)
+    at, of = at + moved, of + 2 * moved
     mask = rng.random((h, s, t) if size in (MASKED, BARE) else (s, t)) < _OPEN
     mask[..., :2] = True, False
     mask[..., 0, :] = True

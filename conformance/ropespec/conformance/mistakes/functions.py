@@ -71,6 +71,8 @@ values normalised
 masks of other heads
     Where heads have masks of their own, a head is given that of another; index masks by query
     heads, in the order of q.
+kept by content
+    What was rotated is kept by what it holds, and not by its positions; put these into the key.
 blocks skipped
     Which blocks of keys are looked at is decided by the mask of the first row and head; decide it
     for each.

@@ -10,7 +10,7 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.kept_tables import Grown, asked_for
-from ropespec.conformance.mistakes.keys import KEYS, Source, first, like, run
+from ropespec.conformance.mistakes.keys import KEYS, Source, first, like, narrowest, run
 from ropespec.conformance.mistakes.rounding import rounded
 
 __all__ = ["KEPT_DTYPES", "MISTAKES"]
@@ -126,6 +126,7 @@ def _always(kind: str) -> Callable[[Given], str]:
 
 _POSITIONS = ("call with these positions", like(lambda p: p))
 _OF_ANY_DTYPE = (_POSITIONS, *((word, key) for word, key in KEYS if "dtype" not in word))
+_KEPT_LONG = tuple(one for one in KEYS if one[0] in ("call", "call of this head_dim"))
 
 KEPT_DTYPES: tuple[Choice, ...] = (
     *(
@@ -149,6 +150,8 @@ KEPT_DTYPES: tuple[Choice, ...] = (
         for of_positions in (False, True)
     ),
     *(_frequencies_by(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
+    *(_frequencies_by(f"narrowest {word} so far", narrowest(key)) for word, key in _KEPT_LONG),
+    *(_by_key(f"narrowest {word} so far", narrowest(key)) for word, key in _KEPT_LONG),
     *(_by_key(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
     *(_by_key(f"first {word} since another", run(key)) for word, key in _OF_ANY_DTYPE),
     *(

@@ -14,7 +14,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.kept_dtypes import KEPT_DTYPES
 from ropespec.conformance.mistakes.kept_positions import KEPT_POSITIONS
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES, asked_for
-from ropespec.conformance.mistakes.keys import KEYS, Key, first, like
+from ropespec.conformance.mistakes.keys import KEYS, Key, Source, first, like, previous
 from ropespec.conformance.mistakes.numbered_tables import KEPT_FOR_ONE_NUMBER
 
 __all__ = ["MEMORIES", "MISTAKES"]
@@ -34,6 +34,9 @@ scheme of another call
 scheme lost to growth
     What is made anew for a longer call leaves out the scheme, and stays; make it by the same
     formula as before.
+tail of another call
+    What passes by is copied into memory that is kept when that is made, and not again; copy it in
+    each call.
 pairs of another call
     What was made, or compiled, for one layout serves the other; put `interleaved` into the key.
 frequencies of the first width
@@ -201,6 +204,20 @@ def _paired_by(word: str, key: Key) -> Choice:
     return Choice("pairs of another call", "memory", what, {"pairing": pairing}, 1.1)
 
 
+def _tail_of(word: str, source: Source) -> Choice:
+    """Return the tail of the call that left what is kept."""
+
+    def tail(g: Given, x: Array) -> Array:
+        y, kept = x.copy(), source(g).x
+        if kept.shape == x.shape:
+            y[..., g.turning :] = kept[..., g.turning :]
+        return y
+
+    return Choice(
+        "tail of another call", "memory", f"the tail is that of the {word}", {"tail": tail}
+    )
+
+
 def _place(key: str, what: str, place: Callable[[Given], Array], cost: float = 1.0) -> Choice:
     return Choice(key, "memory", f"the position is {what}", {"place": place}, cost)
 
@@ -253,6 +270,8 @@ MEMORIES: tuple[Choice, ...] = (
         for by_length in (True, False)
     ),
     *(_paired_by(word, key) for word, key in KEYS),
+    *(_tail_of(f"first {word}", first(key)) for word, key in KEYS if "shape" in word),
+    *(_tail_of(f"last {word} before", previous(key)) for word, key in KEYS if "shape" in word),
     *(
         _unscaled(2**k, by_length=by_length, by_width=by_width)
         for k in range(7, 16)

@@ -13,6 +13,7 @@ __all__ = [
     "DoubledInTheFirstDtype",
     "FrequenciesOfTheFirstDtype",
     "InTheDtypeBefore",
+    "NarrowedForGood",
     "OfOneSizeInOneDtype",
 ]
 
@@ -130,3 +131,24 @@ class OfOneSizeInOneDtype:
             self.rows, self.kind = rows, x.dtype
         cos, sin = (part.astype(self.kind) for part in table(positions, x.shape[-1]))
         return half(x, cos.astype(np.float32), sin.astype(np.float32))
+
+
+@wrong(
+    "C4",
+    "Frequencies are cast to the dtype of x where they are kept, and no digit comes back.",
+    "ROT-7.value",
+    dtypes=("float32", "bfloat16"),
+)
+class NarrowedForGood:
+    """Frequencies by head_dim."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, Array] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Cast in place, as a module does that is moved to a dtype."""
+        width = x.shape[-1]
+        exact = 10000.0 ** (-np.arange(0, width, 2) / width)
+        theta = self.kept[width] = self.kept.get(width, exact).astype(x.dtype)
+        angle = positions[..., None] * theta.astype(np.float64)
+        return half(x, np.cos(angle), np.sin(angle))

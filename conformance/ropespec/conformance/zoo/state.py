@@ -18,6 +18,7 @@ __all__ = [
     "RowsFromTheEnd",
     "TableOneRowShort",
     "TablesOfTheFirstDtype",
+    "TailOfTheFirstCall",
     "TurnedAgain",
     "WidthOfTheFirstCall",
 ]
@@ -274,3 +275,23 @@ class EveryFifthCall:
         """Count calls."""
         self.calls += 1
         return rope(x, positions + (self.calls % 5 == 0))
+
+
+@wrong(
+    "tail of another call",
+    "What passes by is copied when a buffer is made, and not again.",
+    "ROT-14.tail",
+    rotary_dim=8,
+    head_dims=(16, 24),
+)
+class TailOfTheFirstCall:
+    """A buffer for each shape."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[object, Array] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Write what rotates, and nothing else."""
+        y = self.buffers.setdefault((x.shape, x.dtype), x.copy())
+        y[..., :8] = rope(x[..., :8], positions)
+        return y.copy()
