@@ -10,6 +10,7 @@ from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.drift import drifting
 from ropespec.conformance.diagnosis.elsewhere import elsewhere
 from ropespec.conformance.diagnosis.precision import coarser, measured
+from ropespec.conformance.diagnosis.reduced import beyond_an_angle
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
 from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.told import fact, of_confirmed
@@ -106,7 +107,12 @@ def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis
     if outcome.by_history:
         yield changed_by_others(asker, outcome) or unexplained(outcome)
         return
-    told = tail_alone(outcome) or elsewhere(outcome.wrong, where(outcome)) or unexplained(outcome)
+    told = (
+        beyond_an_angle(outcome)
+        or tail_alone(outcome)
+        or elsewhere(outcome.wrong, where(outcome))
+        or unexplained(outcome)
+    )
     yield from list(drifting(outcome)) or [told]
 
 

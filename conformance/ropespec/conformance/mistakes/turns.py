@@ -16,6 +16,9 @@ MISTAKES = entries("""
 D8 fast sine
     Whole turns are taken off with a rounded 2 pi; use the accurate function, or reduce the angle
     exactly.
+large angles
+    Turns or quarters are counted in too few bits, or the reduction ends there; count in 64 bits, or
+    reduce the position.
 """)
 
 WHOLE_TURNS: dict[str, Callable[[Array], Array]] = {
