@@ -16,6 +16,7 @@ __all__ = [
     "GainOnceMore",
     "GrownForTheStart",
     "LongerForTheNextCall",
+    "NextByTheFirstRow",
     "RowsOfTheCallThatAddsThem",
     "StateOfTheFirstToken",
     "TableOfAnEarlierTrace",
@@ -256,3 +257,23 @@ class CachedFromItsOffset:
             return rope(x, positions + self.start)
         self.start, self.rows = int(positions[0, 0]), positions.shape[1]
         return rope(x, positions)
+
+
+@wrong(
+    "moved by earlier calls",
+    "Whether all rows go on by one is asked of the first.",
+    "ROT-19.generation",
+)
+class NextByTheFirstRow:
+    """The positions of the last call of one token, and of the ends of prompts."""
+
+    def __init__(self) -> None:
+        self.last = np.zeros((0, 1), dtype=np.int64)
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Take a step for all rows where the first takes one."""
+        last, place = self.last, positions
+        if positions.shape == last.shape and last.size and positions[0, 0] == last[0, 0] + 1:
+            place = last + 1
+        self.last = place[:, -1:]
+        return rope(x, place)

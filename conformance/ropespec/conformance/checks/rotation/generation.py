@@ -37,6 +37,18 @@ _GENERATION = (
 tokens that are taken back, and the next prompts, of which the last is a single token."""
 
 
+_SLOTS = (
+    (0, 0, 4),
+    (4, 4, 1),
+    (5, 0, 1),
+    (6, 1, 1),
+    (7, 1, 1),
+    (0, 2, 1),
+    (1, 3, 1),
+)
+"""Where the first row begins and where the others do, and tokens: a row goes on while another is
+given to a new request, or stands still."""
+
 _STEPS = 96
 """So many tokens go on one by one from a prompt, so that what is carried along adds up."""
 
@@ -59,15 +71,19 @@ def _prompts(trial: Trial, seed: int, strength: int) -> Walk:
 def goes_on(trial: Trial, case: Case) -> Finding:
     """Prompts and single tokens follow each other as in generation, rows from other places on.
 
-    A row alone goes on for many tokens. What is wrong on a fresh instance too is the business of
-    other checks.
+    A row alone goes on for many tokens; of several one goes on while others begin again. What is
+    wrong on a fresh instance too is the business of other checks.
     """
-    rows = 3 * np.arange(case.batch)[:, None] * (not trial.profile.shared_positions)
+    apart = not trial.profile.shared_positions
+    rows = 3 * np.arange(case.batch)[:, None] * apart
     begun = list[str]()
     trial.session.refresh()
+    alone = case.batch == 1
     long = ((0, 4), *((4 + step, 1) for step in range(_STEPS)))
-    for start, tokens in (*_GENERATION, *(long if case.batch == 1 else ())):
-        positions = (rows + start + np.arange(tokens)).astype(np.int64)
+    alike = ((start, start, tokens) for start, tokens in (*_GENERATION, *(long if alone else ())))
+    for start, others, tokens in (*alike, *(_SLOTS if apart and not alone else ())):
+        starts = np.where(np.arange(case.batch) == 0, start, others)[:, None]
+        positions = (rows + starts + np.arange(tokens)).astype(np.int64)
         if positions.max() > case.limit or positions.size > trial.most_tokens(1):
             continue
         call = dataclasses.replace(case, seq=tokens)
@@ -75,11 +91,15 @@ def goes_on(trial: Trial, case: Case) -> Finding:
         if not found.passed:
             few = [*begun[:2], "...", *begun[-2:]] if len(begun) > len(_GENERATION) else begun
             before = ", ".join(few)
-            message = (
-                f"a call of {tokens} from {start} on is wrong after {before}, and right on a fresh "
-                "instance"
-            )
+            named = _named(start, others, tokens)
+            message = f"a call of {named} is wrong after {before}, and right on a fresh instance"
             again = partial(judged_at, trial, call, positions)
             return blamed_on_others(trial, found, again, message)
-        begun.append(f"{tokens} from {start} on")
+        begun.append(_named(start, others, tokens))
     return held()
+
+
+def _named(start: int, others: int, tokens: int) -> str:
+    """Say where a call begins."""
+    more = f", in other rows from {others} on," if others != start else ""
+    return f"{tokens} from {start} on{more}"
