@@ -204,13 +204,7 @@ def attended(session: Session, draw: int, size: str, moved: int = 0) -> Attended
     far = {"most": session.profile.max_position} if size == FAR else {}
     at, of = places(session, rng, (b, s), **far), places(session, rng, (b, t), **far)
     at, of = at + moved, of + 2 * moved
-    mask = rng.random((h, s, t) if size in (MASKED, BARE) else (s, t)) < _OPEN
-    mask[..., :2] = True, False
-    mask[..., 0, :] = True
-    mask |= size == OPEN
-    if size == PARTS:  # each head another one in each row
-        part = (np.arange(h) + np.arange(b)[:, None]) % h
-        mask = np.arange(t) * h // t == part[..., None, None] + np.zeros((s, 1), dtype=int)
+    mask = _mask(rng, size, (b, h, s, t))
     profile = session.profile
     partial = DIM // 2 if "rotary_dim" in session.offers["attention"].keywords else None
     how = Convention.of(
@@ -226,6 +220,18 @@ def attended(session: Session, draw: int, size: str, moved: int = 0) -> Attended
         return None
     plain = size in (GROUPED, NARROW, OPEN, MASKED, BARE, FAR, PARTS, LARGE)
     return Attended(Given(q, at, how), Given(k, of, how), v, mask, *got, plain=plain)
+
+
+def _mask(rng: np.random.Generator, size: str, shape: tuple[int, int, int, int]) -> Array:
+    """Return which keys may be seen; of parts each head has another one in each row."""
+    b, h, s, t = shape
+    if size == PARTS:
+        part = (np.arange(h) + np.arange(b)[:, None]) % h
+        return np.asarray(np.arange(t) * h // t == part[..., None, None] + np.zeros((s, 1)))
+    mask = rng.random((h, s, t) if size in (MASKED, BARE) else (s, t)) < _OPEN
+    mask[..., :2] = True, False
+    mask[..., 0, :] = True
+    return np.asarray(mask | (size == OPEN))
 
 
 _OPEN = 0.6

@@ -63,7 +63,7 @@ def diagnose(session: Session, results: Sequence[CheckResult] = ()) -> tuple[Dia
     return found
 
 
-_VAGUE = ("unknown", "changed by earlier calls")
+_VAGUE = ("unknown", "changed by earlier calls", "moved by earlier calls")
 """What is said where nothing reproduces it; what is seen in a call that is made again says more."""
 
 

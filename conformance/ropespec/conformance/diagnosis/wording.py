@@ -107,13 +107,17 @@ def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis
     if outcome.by_history:
         yield changed_by_others(asker, outcome) or unexplained(outcome)
         return
-    told = (
+    yield from list(drifting(outcome)) or [_measured(outcome)]
+
+
+def _measured(outcome: Outcome) -> Diagnosis:
+    """Say what was measured of calls that nothing reproduces."""
+    return (
         beyond_an_angle(outcome)
         or tail_alone(outcome)
         or elsewhere(outcome.wrong, where(outcome))
         or unexplained(outcome)
     )
-    yield from list(drifting(outcome)) or [told]
 
 
 def _multiplied_again(asker: Asker, outcome: Outcome) -> Diagnosis | None:

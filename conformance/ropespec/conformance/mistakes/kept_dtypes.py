@@ -151,7 +151,6 @@ KEPT_DTYPES: tuple[Choice, ...] = (
     ),
     *(_frequencies_by(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
     *(_frequencies_by(f"narrowest {word} so far", narrowest(key)) for word, key in _KEPT_LONG),
-    *(_by_key(f"narrowest {word} so far", narrowest(key)) for word, key in _KEPT_LONG),
     *(_by_key(f"first {word}", first(key)) for word, key in _OF_ANY_DTYPE),
     *(_by_key(f"first {word} since another", run(key)) for word, key in _OF_ANY_DTYPE),
     *(
