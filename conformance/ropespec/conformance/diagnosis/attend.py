@@ -23,7 +23,7 @@ from ropespec.conformance.diagnosis.attended import (
     rise,
 )
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED, made
-from ropespec.conformance.diagnosis.scored import DRAWS, close
+from ropespec.conformance.diagnosis.scored import DRAWS, NEARBY, close
 from ropespec.conformance.diagnosis.sides import (
     NEAR,
     Pairs,
@@ -48,7 +48,8 @@ CAPS = (5.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0)
 def attend(session: Session) -> list[Diagnosis]:
     """Name what attention does otherwise at each stage, if it does so in every fresh call.
 
-    It is asked with more keys than queries, and where nothing is found with as many, and with many.
+    It is asked as `SIZES` say, one after another until something is found, and last twice with the
+    same vectors at other positions.
     """
     found = next((found for size in SIZES if (found := _reproduced(session, size))), [])
     return found or _kept(session)
@@ -77,7 +78,12 @@ def _reproduced(session: Session, size: str) -> list[Diagnosis]:
 
 
 def _kept(session: Session) -> list[Diagnosis]:
-    """Name the side that is rotated as in an earlier call with the same vectors."""
+    """Name the side that is rotated as in an earlier call with the same vectors.
+
+    Where positions end too soon for others to be far enough away, nothing is.
+    """
+    if session.profile.max_position < NEARBY + 2 * _MOVED:
+        return []
     sides = {"queries", "keys"}
     for draw in range(DRAWS):
         session.refresh()

@@ -42,8 +42,9 @@ def functions(session: Session, failed: frozenset[str]) -> Iterator[Diagnosis]:
         elif function == "attention":
             yield from attend(session)
         else:
-            found = list(scored(session)) if function == "relative_score" else []
-            found = found or list(within(session, function))
+            found = list(within(session, function))
+            if not found and function == "relative_score":
+                found = list(scored(session))
             yield from (replace(one, id="" if function in ASKED else one.id) for one in found)
 
 

@@ -1,4 +1,4 @@
-"""Scores of pairs of vectors: every choice at one stage is run beside them, as a turned key."""
+"""Scores of one query and one key: every choice at one stage is run beside, as a turned key."""
 
 from collections.abc import Iterator
 
@@ -13,46 +13,40 @@ from ropespec.conformance.results import Diagnosis
 from ropespec.conformance.subject.session import Session
 from ropespec.spec.convention import Convention
 
-__all__ = ["DRAWS", "close", "places", "scored", "sent"]
+__all__ = ["DRAWS", "NEARBY", "close", "places", "scored", "sent"]
 
 DRAWS = 4
+NEARBY = 400
+"""How far positions go that are to tell frequencies apart."""
 _DIM = 16
 _SCORE = "relative_score"
 
 
 def scored(session: Session) -> Iterator[Diagnosis]:
-    """Name the choice that relative_score makes in every one of some fresh calls, if there is one.
+    """Name the choice that relative_score makes of one q and k at many offsets, if there is one.
+
+    Of many it is examined as a rotation (`within`); of one it may take another way.
 
     Parameters
     ----------
     session : Session
         The subject.
     """
-    for single in (False, True):
-        kept, elements = _kept(session, single=single)
-        if kept and AS_CLAIMED not in kept:
-            where = f"{_SCORE} of one q and k" if single else _SCORE
-            yield of_choices(kept, where, elements, DRAWS)
-            return
-
-
-def _kept(session: Session, *, single: bool) -> tuple[list[Choice], int]:
-    """Return the choices that fit all draws, of many q and k or of one each, and the numbers."""
     kept, elements = list[Choice](), 0
     for draw in range(DRAWS):
         rng = np.random.default_rng([107, draw])
-        q, k = (rng.standard_normal((9 + draw, _DIM)).astype(np.float32) for _ in range(2))
-        offset = rng.integers(-200, 200, len(q))
-        asked = (q[0], k[0], offset) if single else (q, k, offset)
-        q, k = (np.broadcast_to(part, q.shape) for part in asked[:2])
-        given = _given(session, k[None, :, None], offset[None])
-        got = answered(session, _SCORE, asked, given.convention.keywords)
+        q, k = rng.standard_normal((2, _DIM)).astype(np.float32)
+        offset = rng.integers(-200, 200, 9 + draw)
+        x = np.broadcast_to(k, (1, len(offset), 1, _DIM))
+        given = _given(session, x, offset[None])
+        got = answered(session, _SCORE, (q, k, offset), given.convention.keywords)
         if len(got) != 1:
-            return [], 0
-        fits = [c for c, y in made(given) if close(got[0], np.einsum("nd,nd->n", q, y[0, :, 0]))]
+            return
+        fits = [c for c, y in made(given) if close(got[0], y[0, :, 0] @ q)]
         kept = fits if draw == 0 else [one for one in kept if one in fits]
         elements += got[0].size
-    return kept, elements
+    if kept and AS_CLAIMED not in kept:
+        yield of_choices(kept, f"{_SCORE} of one q and k", elements, DRAWS)
 
 
 def _given(session: Session, x: Array, positions: Array) -> Given:
@@ -71,7 +65,7 @@ def close(got: Array, expected: Array) -> bool:
 
 
 def places(
-    session: Session, rng: np.random.Generator, shape: tuple[int, int], most: int = 400
+    session: Session, rng: np.random.Generator, shape: tuple[int, int], most: int = NEARBY
 ) -> Array:
     """Draw positions of (B, S) that tell frequencies apart, of both signs if that is claimed."""
     most = min(session.profile.max_position, most)

@@ -51,10 +51,10 @@ KEYS: tuple[tuple[str, Key], ...] = (
     ("call with this largest position", lambda g: (g.x.shape[1], int(g.positions.max(initial=0)))),
     *(
         (
-            f"call whose largest position has as many bits, {least} at least",
+            f"call whose largest position has as many bits{said}",
             lambda g, least=least: int(g.positions.max(initial=2**least - 1)).bit_length(),
         )
-        for least in (0, 4)
+        for least, said in ((0, ""), (4, ", 4 at least"))
     ),
     ("call with these ends", like(lambda p: p.ravel()[[0, -1]])),
     ("call with these first positions", like(lambda p: p[:, 0])),
