@@ -40,6 +40,12 @@ KEPT = {one.name: one for one in zoo()}
             "every call",
         ),
         (
+            "doubled_too_late",
+            "table a row short",
+            "doubled until that fits",
+            "every call",
+        ),
+        (
             "table_of_an_earlier_trace",
             "table of an earlier trace",
             "a table of 128, doubled, had when the first call of this shape was made",

@@ -32,6 +32,12 @@ def last_chunk_of_1024_from_the_end(x, positions):
     return turn(x, p)
 
 
+def narrowed_by_hand(x, positions):
+    """Store a float16 below its normal numbers as zero."""
+    y = turn(x, positions)
+    return np.where(np.abs(y.astype(np.float64)) < 2.0**-14, 0.0, y).astype(x.dtype)
+
+
 def blocks_of_x_moved_back(x, positions):
     """Rotate whole blocks of 256, of which the last one of x begins earlier than its positions."""
     p, count = positions.copy(), positions.shape[1]
@@ -348,6 +354,14 @@ def test_it_has_its_name(function, claims, name, what, diagnosed):
     assert found[0].name == name
     assert what in found[0].sentence.lower()
     assert found[0].where == "every call"
+
+
+def test_float16_is_flushed_by_whoever_narrows_it(diagnosed):
+    """Below its own normal numbers, which those of the arithmetic are not."""
+    profile = Profile.from_mapping({"interleaved": False, "dtypes": ["float16"]})
+    found = diagnosed(profile, apply_rotary=narrowed_by_hand)
+
+    assert [one.name for one in found] == ["subnormals flushed"]
 
 
 @pytest.mark.parametrize(

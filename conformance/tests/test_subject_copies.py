@@ -107,6 +107,21 @@ def test_what_a_call_imports_is_imported_once(tmp_path, monkeypatch, late, befor
     assert not subject.stragglers
 
 
+COMPILES = """
+def apply(x, positions):
+    from numba.core.registry import cpu_target
+    return x + len(cpu_target.typing_context._registries)
+"""
+
+
+def test_a_fresh_instance_has_the_tables_of_numba(tmp_path, monkeypatch):
+    """They are read when a function is first compiled, or before the copy of all instances."""
+    with session(tmp_path, monkeypatch, COMPILES) as subject:
+        assert np.all(subject.rotate(X, POSITIONS).y == 0)
+        subject.refresh()
+        assert np.all(subject.rotate(X, POSITIONS).y > 0)
+
+
 def test_a_part_of_the_subject_is_imported_by_each_instance(tmp_path, monkeypatch):
     """A module of the subject's own folder may be made by what a call has set before."""
     (tmp_path / "late.py").write_text(LATE)

@@ -13,6 +13,7 @@ from ropespec.conformance.compare.result import Band, Drift, Held, Worst
 from ropespec.conformance.compare.sides import Answer, Side, frame_of
 from ropespec.conformance.compare.turn import Change, Exact, channel_list, into_a, into_b
 from ropespec.conformance.judge.precision import (
+    NORMAL,
     PRECISIONS,
     UNIT_ROUNDOFF,
     Precision,
@@ -26,7 +27,6 @@ __all__ = ["Both", "Held2", "Measured", "Sample", "bands", "hold", "logit_drift"
 Float = NDArray[np.float64]
 Held2 = tuple[Held, Held]
 
-_NORMAL = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-14, "bfloat16": 2.0**-126}
 _RANK = {name: index for index, name in enumerate(PRECISIONS)}
 _BANDS = (16, 256, 4096, 65536, 2**20, 2**24)
 _HEADS = 8  # of the logits
@@ -223,7 +223,7 @@ def _better(first: Held, second: Held) -> Precision:
 
 def _power_below(length: Float, dtype: str) -> Float:
     """Return the largest power of two that is not above, from the smallest normal number on."""
-    _, exponent = np.frexp(np.maximum(np.nan_to_num(length), _NORMAL[dtype]))
+    _, exponent = np.frexp(np.maximum(np.nan_to_num(length), NORMAL[dtype]))
     return np.asarray(np.ldexp(1.0, exponent - 1))
 
 

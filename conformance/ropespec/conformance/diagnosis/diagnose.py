@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case
 from ropespec.conformance.coverage.rows import inputs
@@ -14,8 +15,10 @@ from ropespec.conformance.diagnosis.conduct import conduct, special
 from ropespec.conformance.diagnosis.functions import functions
 from ropespec.conformance.diagnosis.repeated import changed, repeated
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
+from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.diagnosis.told import fact, unknown
 from ropespec.conformance.diagnosis.wording import examined, in_words
+from ropespec.conformance.judge.precision import NORMAL
 from ropespec.conformance.mistakes.chain import RIGHT
 from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.turning import BACKWARD
@@ -110,8 +113,15 @@ def _littered(outcome: Outcome) -> bool:
 
 
 def _is_sound(outcome: Outcome) -> bool:
-    """Whether all is right but for what overflows."""
-    return not any((one.wrong & np.isfinite(one.made.y)).any() for one in outcome.wrong)
+    """Whether all is right but for what overflows, or is below the normal numbers and lost."""
+    return not any(
+        (one.off & np.isfinite(one.made.y) & ~_is_lost(one)).any() for one in outcome.wrong
+    )
+
+
+def _is_lost(one: Seen) -> NDArray[np.bool_]:
+    """Which components are zero in place of a number below the normal ones of their dtype."""
+    return np.asarray((one.y == 0.0) & (np.abs(one.made.y) < NORMAL[one.given.dtype]))
 
 
 def _has_gradient(session: Session) -> bool:

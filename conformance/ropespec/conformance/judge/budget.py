@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from ropespec.conformance.frameworks import FRAMEWORKS
 from ropespec.conformance.judge.oracle import ORACLE_ERROR
 from ropespec.conformance.judge.precision import (
+    NORMAL,
     SMALLEST,
     UNIT_ROUNDOFF,
     Precision,
@@ -51,7 +52,6 @@ Float = NDArray[np.float64]
 _U64 = UNIT_ROUNDOFF["float64"]
 _PLAIN = Frequencies()
 _U32 = UNIT_ROUNDOFF["float32"]
-_NORMAL = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-14, "bfloat16": 2.0**-126}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Machine:
         """Return the magnitude below which a number of this dtype may become zero; 0 for none."""
         if not self.flushes:
             return 0.0
-        return _NORMAL["float32" if dtype == "float16" else dtype]  # it is computed in float32
+        return NORMAL["float32" if dtype == "float16" else dtype]  # it is computed in float32
 
 
 class Pairs(NamedTuple):
@@ -328,7 +328,7 @@ def table_error(
 
 
 def _floor(dtype: str, arithmetic: str, machine: Machine) -> float:
-    smallest = _NORMAL if machine.flushes else SMALLEST
+    smallest = NORMAL if machine.flushes else SMALLEST
     compute = smallest[arithmetic] if arithmetic in ("float32", "float64") else SMALLEST[arithmetic]
     out = smallest[dtype] if dtype != "float16" else SMALLEST[dtype]
     # A flushed operand, product and result each lose up to the smallest normal number.

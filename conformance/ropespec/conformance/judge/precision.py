@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 __all__ = [
     "DEFECTS",
     "EXPLICIT_TABLES",
+    "NORMAL",
     "PRECISIONS",
     "SMALLEST",
     "STAGES",
@@ -38,6 +39,9 @@ SMALLEST = {
     "bfloat16": 2.0**-133,
 }
 """The smallest number of a dtype above 0."""
+
+NORMAL = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-14, "bfloat16": 2.0**-126}
+"""The smallest normal number of a dtype."""
 
 
 @dataclass(frozen=True, slots=True)

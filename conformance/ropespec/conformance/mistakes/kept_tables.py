@@ -191,14 +191,20 @@ def _grown_for_its_start(first: int, *, by_width: bool) -> Choice:
     return Choice("slice moved back", "memory", f"the position is {what}", {"place": place}, 1.9)
 
 
-def _doubled_from(first: int) -> Grown:
+def _doubled_from(first: int, beyond: int = 0) -> Grown:
     def grown(need: int, rows: int) -> float:
         size = rows or first
-        while size < need:
+        while size < need + beyond:
             size *= 2
         return size
 
     return grown
+
+
+def _doubled_beyond(first: int) -> Grown:
+    """Return the growth of a table that is long enough at first, whatever it is asked for."""
+    longer = _doubled_from(first, 1)
+    return lambda need, rows: longer(need, rows) if rows or need > first else first
 
 
 def _in_steps_of(step: int) -> Grown:
@@ -225,6 +231,7 @@ KEPT_TABLES: tuple[Choice, ...] = (
             ("at least doubled", lambda need, rows: max(need, 2 * rows)),
             *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(4, 15)),
             *((f"in steps of {2**k}", _in_steps_of(2**k)) for k in range(4, 13)),
+            *((f"of {2**k}, doubled until that fits", _doubled_beyond(2**k)) for k in range(4, 15)),
         )
         for by_width in (True, False)
     ),

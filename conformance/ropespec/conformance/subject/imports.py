@@ -1,7 +1,8 @@
 """What the calls of a worker import, told to the copy from which fresh workers are forked.
 
 Many packages import their parts when they are first used, which takes seconds. The copy imports
-them itself, once, so that not each fresh worker has to; it calls nothing. Runs inside the worker.
+them itself, once, so that not each fresh worker has to; it calls nothing of the subject. Runs
+inside the worker.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["Imports"]
+__all__ = ["Imports", "settle"]
 
 _PACKET = 2**18  # bytes: the system takes no longer ones
 
@@ -72,7 +73,7 @@ class Imports:
         """
         for name in names:
             importlib.import_module(name)
-        gc.freeze()
+        settle()
         return bool(_around() == self._after)
 
     def _new(self) -> Iterator[str]:
@@ -80,6 +81,20 @@ class Imports:
         for name, module in list(sys.modules.items()):
             if name not in self._known and _installed(name, module, folder):
                 yield name
+
+
+def settle() -> None:
+    """Prepare for a fork of what has been imported.
+
+    What is there stays: to look through it again and again takes seconds. Numba reads its tables
+    of functions when it first compiles or loads one, which takes a quarter of a second.
+    """
+    if "numba" in sys.modules:
+        with contextlib.suppress(Exception):  # another version may have them elsewhere
+            target = importlib.import_module("numba.core.registry").cpu_target
+            target.typing_context.refresh()
+            target.target_context.refresh()
+    gc.freeze()
 
 
 def _installed(name: str, module: object, folder: str) -> bool:

@@ -12,7 +12,6 @@ the session's process. A subject that replaces functions of this package can cla
 
 import faulthandler
 import functools
-import gc
 import os
 import platform
 import socket
@@ -37,7 +36,7 @@ from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible, 
 from ropespec.conformance.subject.frames import MOST_BYTES, Channel, Disconnected
 from ropespec.conformance.subject.frameworks import framework_named, import_framework
 from ropespec.conformance.subject.frameworks.base import Argument, Arrays, Memory, Request
-from ropespec.conformance.subject.imports import Imports
+from ropespec.conformance.subject.imports import Imports, settle
 from ropespec.conformance.subject.into import Place
 from ropespec.conformance.subject.into import place as placed
 from ropespec.conformance.subject.limits import die_with_parent, go_first, has_device, limit_memory
@@ -126,7 +125,7 @@ class _Worker:
 
     def _configure(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
         import_framework(request["array"])
-        gc.freeze()  # what was imported stays: to look through it again and again takes seconds
+        settle()
         self.copy = self.leave()
         framework = self._framework = framework_named(request["array"], request["device"])
         if self._limit is not None and has_device():

@@ -156,11 +156,34 @@ class TableOneRowShort:
 
     def apply_rotary(self, x: Array, positions: Array) -> Array:
         """Double the rows, and take the last one for what is behind it."""
-        rows = self.rows.get(x.shape[-1], 256)
-        while rows < positions.max(initial=0):
-            rows *= 2
+        rows, largest = self.rows.get(x.shape[-1], 256), int(positions.max(initial=0))
+        if largest > rows:
+            rows = self.doubled(rows, largest)
         self.rows[x.shape[-1]] = rows
         return rope(x, np.minimum(positions, rows - 1))
+
+    @staticmethod
+    def doubled(rows: int, largest: int) -> int:
+        """Return how many rows there are to be."""
+        while rows < largest:
+            rows *= 2
+        return rows
+
+
+@wrong(
+    "table a row short",
+    "A table is doubled until the largest position fits, but only if that is beyond their number.",
+    "FREQ-6.neighbours",
+    negative_positions=False,
+    max_position=16383,
+)
+class DoubledTooLate(TableOneRowShort):
+    """A position that is the number of rows fits where the table has just grown."""
+
+    @staticmethod
+    def doubled(rows: int, largest: int) -> int:
+        """Return a number above the position."""
+        return TableOneRowShort.doubled(rows, largest + 1)
 
 
 @wrong(

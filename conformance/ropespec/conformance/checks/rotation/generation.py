@@ -3,8 +3,10 @@
 import dataclasses
 import itertools
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.walked import (
@@ -74,29 +76,57 @@ def goes_on(trial: Trial, case: Case) -> Finding:
     A row alone goes on for many tokens; of several one goes on while others begin again. What is
     wrong on a fresh instance too is the business of other checks.
     """
+    made = _calls(trial, case)
+    if not made or trial.judge(case, *_joined(made)).passed:
+        return held()
+    for number, one in enumerate(made):
+        found = trial.judge(one.case, one.x, one.positions, one.y)
+        if not found.passed:
+            begun = [call.name for call in made[:number]]
+            few = [*begun[:2], "...", *begun[-2:]] if len(begun) > len(_GENERATION) else begun
+            before = ", ".join(few)
+            message = f"a call of {one.name} is wrong after {before}, and right on a fresh instance"
+            again = partial(judged_at, trial, one.case, one.positions)
+            return blamed_on_others(trial, found, again, message)
+    return held()
+
+
+class _Made(NamedTuple):
+    """One call of many: how it is named, what was asked, and what came back."""
+
+    name: str
+    case: Case
+    x: NDArray[Any]
+    positions: NDArray[np.int64]
+    y: NDArray[Any]
+
+
+def _calls(trial: Trial, case: Case) -> list[_Made]:
+    """Make the calls, in order, from a fresh instance on."""
     apart = not trial.profile.shared_positions
     rows = 3 * np.arange(case.batch)[:, None] * apart
-    begun = list[str]()
-    trial.session.refresh()
     alone = case.batch == 1
     long = ((0, 4), *((4 + step, 1) for step in range(_STEPS)))
     alike = ((start, start, tokens) for start, tokens in (*_GENERATION, *(long if alone else ())))
+    trial.session.refresh()
+    made = []
     for start, others, tokens in (*alike, *(_SLOTS if apart and not alone else ())):
         starts = np.where(np.arange(case.batch) == 0, start, others)[:, None]
         positions = (rows + starts + np.arange(tokens)).astype(np.int64)
         if positions.max() > case.limit or positions.size > trial.most_tokens(1):
             continue
         call = dataclasses.replace(case, seq=tokens)
-        found = judged_at(trial, call, positions)
-        if not found.passed:
-            few = [*begun[:2], "...", *begun[-2:]] if len(begun) > len(_GENERATION) else begun
-            before = ", ".join(few)
-            named = _named(start, others, tokens)
-            message = f"a call of {named} is wrong after {before}, and right on a fresh instance"
-            again = partial(judged_at, trial, call, positions)
-            return blamed_on_others(trial, found, again, message)
-        begun.append(_named(start, others, tokens))
-    return held()
+        x = call.make_x(positions)
+        y = trial.rotate(call, x, positions)
+        made.append(_Made(_named(start, others, tokens), call, x, positions, y))
+    return made
+
+
+def _joined(made: list[_Made]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[Any]]:
+    """Return x, positions and results of all calls as if they were one: to judge few is dear."""
+    parts = ([one.x for one in made], [one.positions for one in made], [one.y for one in made])
+    x, positions, y = (np.concatenate(part, axis=1) for part in parts)
+    return x, positions, y
 
 
 def _named(start: int, others: int, tokens: int) -> str:
