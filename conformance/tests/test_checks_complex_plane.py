@@ -114,3 +114,16 @@ def test_every_check_of_the_chapter_kills(checks):
 def test_the_formula_of_the_wrong_ones_is_right_otherwise(checks):
     """The wrong implementations differ from a right one in what they say and in nothing else."""
     assert checks.kills("CPLX-7.product", "apply_rotary", turning(right)).status is Status.PASS
+
+
+@pytest.mark.parametrize("name", ["DER-2.forms", "DER-2.equations"])
+def test_what_is_zero_has_no_direction(name, checks):
+    """Vectors that come back as zeros are wrong numbers, and not what cannot be judged."""
+
+    def lost(x, positions, **how):
+        y = reference.apply_rotary(x, positions, **how)
+        return np.where(np.asarray(positions)[..., None, None] % 3 == 1, 0, y).astype(x.dtype)
+
+    found = [checks.run(name, {"apply_rotary": lost}, seed=seed) for seed in range(3)]
+
+    assert {one.status for one in found} == {Status.FAIL}

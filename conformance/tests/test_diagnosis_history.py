@@ -46,6 +46,19 @@ KEPT = {one.name: one for one in zoo()}
             "every call",
         ),
         (
+            "filled_for_one_call",
+            "table filled for one call",
+            "the rows before follow once more",
+            "every call",
+        ),
+        (
+            "torch_padding_of_zeros",
+            "gradient of zeros",
+            "where vectors of x are zero",
+            "what rot-20.gradient asks",
+        ),
+        ("zeros_for_later", "table filled for one call", "cos and sin are 0", "every call"),
+        (
             "table_of_an_earlier_trace",
             "table of an earlier trace",
             "a table of 128, doubled, had when the first call of this shape was made",

@@ -201,6 +201,13 @@ def pairs_to_the_nearest(x, positions):
     return turned(x, np.cos(angle), np.sin(angle))
 
 
+def one_pair_at_least(x, positions):
+    frequencies = theta(x.shape[-1])
+    frequencies[max(int(0.4 * x.shape[-1] / 2), 1) :] = 0
+    angle = positions[..., None, None] * frequencies
+    return turned(x, np.cos(angle), np.sin(angle))
+
+
 def interpolated_to_the_last_row(x, positions):
     """Take 4096 rows from 0 to 512 with both ends, where the last is to be one step before."""
     return rope(x, positions * (512 / 4095))
@@ -348,6 +355,7 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
             "pairs of a share",
             "counted to the nearest",
         ),
+        (one_pair_at_least, {"scaling": PROPORTIONAL}, "pairs of a share", "one at least"),
         (
             divided_in_integers,
             {"scaling": LINEAR, "head_dims": [32, 64]},

@@ -1,10 +1,9 @@
 """Where fresh calls are right: what earlier calls leave behind, by sequences of calls."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Unpack
 
 import numpy as np
 
@@ -18,11 +17,10 @@ from ropespec.conformance.diagnosis.confirm import (
     explains,
     located,
 )
-from ropespec.conformance.diagnosis.edges import edge, powers
 from ropespec.conformance.diagnosis.search import reproduces
 from ropespec.conformance.diagnosis.seen import Seen, agree
+from ropespec.conformance.diagnosis.sequences import much_like, rising, sequences
 from ropespec.conformance.diagnosis.where import EVERYWHERE
-from ropespec.conformance.judge.values import ALIKE, numpy_dtype
 from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.frequency import LADDERS
@@ -30,8 +28,6 @@ from ropespec.conformance.mistakes.given import Given
 from ropespec.conformance.mistakes.kept_positions import LIMITED
 from ropespec.conformance.mistakes.memory import MEMORIES
 from ropespec.conformance.mistakes.turning import TURNS
-from ropespec.conformance.profile import Profile
-from ropespec.spec.convention import Keywords
 
 __all__ = [
     "first_calls_are_wrong",
@@ -107,103 +103,10 @@ def repeats_itself(asker: Asker, wrong: Sequence[Seen]) -> bool:
     return True
 
 
-def _sequences(maker: Maker, seed: int) -> Iterator[list[Given]]:
-    """Make sequences of calls that meet each other's lengths, widths, dtypes and positions."""
-    dims, dtypes = maker.dims[: 1 if maker.profile.compiles else 4], maker.profile.dtypes
-    compiled = maker.profile.compiles
-    lengths = (5, 8, 1) if compiled else (5, 8, 1, 1, 5, 3, 12, 1, 8, 7, 5, 2, 1, 1, 1, 17, 5, 3)
-    patterns = ["from", "scattered", "ragged", "arange", "gaps"]
-    patterns += ["signs"] if maker.profile.negative_positions else []
-    for k, begin in enumerate((0, 3, 7, 11)):
-        rng = np.random.default_rng([seed, k])
-        calls = list[Given]()
-        for n in range(20 if compiled else 42):
-            at = (begin + n) % len(lengths)
-            rows = (1, 2, 1, 3)[int(rng.integers(4))] if not compiled else 2
-            dim = dims[int(rng.integers(len(dims)))] if n % 3 == k % 3 else dims[0]
-            pattern = patterns[int(rng.integers(len(patterns)))]
-            dtype = dtypes[int(rng.integers(len(dtypes)))]
-            shape = (rows, lengths[at], 2)
-            given = maker.given(shape, pattern, 50 * seed + 100 * k + n, dim=dim, dtype=dtype)
-            calls.append(given)
-            if n % 6 == 3:
-                calls.append(edge(maker, int(rng.choice(powers(maker))), dim, dtype))
-            if n % 7 == 5:
-                calls += [given, given]
-            if n % 5 == 3 and shape[1] >= _TELLING:
-                calls += [*_much_like(given, rng, maker.profile), *_asked_otherwise(given, maker)]
-            if n % 8 == 1:
-                calls += _going_on(given, maker)
-            if n in (20, 34) and not compiled:
-                calls.append(maker.given((1, 1, 1), "far", seed + n, dim=dim, dtype=dtype))
-            if n == 30 and not compiled:
-                calls.append(maker.given((1, 3001, 1), "arange", seed, dim=min(dims), dtype=dtype))
-        yield calls
-
-
-def _rising(maker: Maker, seed: int) -> list[Given]:
-    """Return calls ever further out, each before a usual one: what is made anew lasts from one."""
-    calls, dim, dtype = list[Given](), maker.dims[0], maker.profile.dtypes[0]
-    for k, power in enumerate(sorted(powers(maker))):
-        calls.append(edge(maker, power, dim, dtype))
-        calls.append(maker.given((2, 5, 2), "scattered", 90 * seed + k, dim=dim, dtype=dtype))
-    return [*maker.numbers(), *calls]
-
-
-_TELLING = 3
-"""As many positions can have the same ends and be others."""
-
-
-def _much_like(given: Given, rng: np.random.Generator, claimed: Profile) -> list[Given]:
-    """Return two calls at positions that share something with those of a call, and it again."""
-    others = list[Given]()
-    for what in rng.choice(sorted(ALIKE), 2, replace=False):
-        p = np.array(ALIKE[what](given.positions))
-        near = np.abs(p).max(initial=0) <= claimed.max_position
-        if near and not (claimed.shared_positions and (p != p[:1]).any()):
-            others.append(replace(given, positions=p))
-    if given.axes:
-        others += _alike_in_a_number(given, int(rng.integers(max(given.axes) + 1)), claimed)
-    return [*others, given]
-
-
-def _alike_in_a_number(given: Given, number: int, claimed: Profile) -> list[Given]:
-    """Return two calls whose tokens have one number alike, and others that differ."""
-    alone = replace(given, only=number)
-    usual = replace(given, positions=given.positions + 7 * number)
-    return [alone, usual] if usual.positions.max(initial=0) <= claimed.max_position else []
-
-
-def _going_on(given: Given, maker: Maker) -> list[Given]:
-    """Return three calls of a token, each one further than the last, as in generation."""
-    start = np.full((len(given.positions), 1), given.positions.max(initial=-1) + 1)
-    if start.max(initial=0) + 2 > maker.profile.max_position:
-        return []
-    return [replace(given, x=given.x[:, :1], positions=start + step) for step in range(3)]
-
-
-def _asked_otherwise(given: Given, maker: Maker) -> list[Given]:
-    """Return calls at the same positions in another dtype, layout and base, where there is one."""
-    found = list[Given]()
-    if others := [one for one in maker.profile.dtypes if one != given.dtype]:
-        kind = numpy_dtype(others[len(given.x) % len(others)])
-        found.append(replace(given, x=given.x.astype(kind)))
-    if len({*maker.profile.layouts}) > 1:
-        found.append(_stating(given, interleaved=not given.interleaved))
-    if "base" in maker.taken:
-        other = _stating(given, base=500.0 if given.base != 500.0 else 10000.0)
-        found += [other, replace(other, positions=other.positions // 2)]
-    return [*found, given] if found else []
-
-
-def _stating(given: Given, **keywords: Unpack[Keywords]) -> Given:
-    return replace(given, convention=given.convention.stating(**keywords))
-
-
 def run_sequences(asker: Asker, maker: Maker, right: Chain, seed: int, count: int) -> list[Seen]:
     """Ask sequences, each of a fresh instance."""
-    sequences = (_rising(maker, seed), *islice(_sequences(maker, seed), count))
-    return [one for calls in sequences for one in _answered(asker, calls, right)]
+    asked = (rising(maker, seed), *islice(sequences(maker, seed), count))
+    return [one for calls in asked for one in _answered(asker, calls, right)]
 
 
 def _answered(asker: Asker, calls: Sequence[Given], right: Chain) -> list[Seen]:
@@ -226,7 +129,7 @@ def run_crowd(asker: Asker, maker: Maker, right: Chain) -> list[Seen]:
         calls.append(given)
         calls += givens[n // 2 : n // 2 + 1] if n % 3 == 1 else []
         back = [givens[n + 1 - ago] for ago in _CROWD if ago <= n + 1]
-        calls += _much_like(back[int(rng.integers(len(back)))], rng, maker.profile)[:1]
+        calls += much_like(back[int(rng.integers(len(back)))], rng, maker.profile)[:1]
     return _answered(asker, calls, right)
 
 
@@ -245,7 +148,7 @@ def _holds(explanation: Explanation, seen: Sequence[Seen]) -> bool:
 
 
 def remembered(
-    asker: Asker, maker: Maker, right: Chain, until: float
+    asker: Asker, maker: Maker, right: Chain, until: float, before: Sequence[Seen] = ()
 ) -> tuple[list[Confirmed], list[Seen]]:
     """Search for what earlier calls leave behind, and confirm it on fresh sequences.
 
@@ -259,6 +162,8 @@ def remembered(
         What is claimed.
     until : float
         When to stop, by `time.process_time`.
+    before : sequence of Seen
+        Calls that were wrong until now, which it must make too.
 
     Returns
     -------
@@ -272,18 +177,25 @@ def remembered(
     fresh, fits = run_sequences(asker, maker, right, 2, 3), list[Choice]()
     for choices in (tried, LIMITED):
         mine = [c for c in choices if all(reproduces(c.chain(right), one, c) for one in wrong)]
-        found = [one for one in (Explanation(c, EVERYWHERE) for c in mine) if _holds(one, seen)]
+        every = (Explanation(c, EVERYWHERE) for c in mine)
+        found = [one for one in every if _holds(one, (*before, *seen))]
         if found and choices is LIMITED:
             fresh += run_crowd(asker, maker, right)
         if kept := _kept(found, fresh):
             return kept, seen
         fits += mine
-    found = []
-    for choice in fits:  # where each is made takes long to find out
+    found = [one for one in _placed(fits, seen, until) if _holds(one, before)]
+    return _kept(found, fresh), seen
+
+
+def _placed(fits: Sequence[Choice], seen: Sequence[Seen], until: float) -> list[Explanation]:
+    """Return choices with where each is made, which takes long to find out."""
+    found = list[Explanation]()
+    for choice in fits:
         if time.process_time() > until or len(found) >= _MANY:
             break
         found += [Explanation(choice, where) for where in located(choice, seen, history=True)]
-    return _kept(found, fresh), seen
+    return found
 
 
 def _kept(found: Sequence[Explanation], fresh: Sequence[Seen]) -> list[Confirmed]:

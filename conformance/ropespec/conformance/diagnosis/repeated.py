@@ -59,6 +59,7 @@ _PROPERTIES = {
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
     "ROT-19.refilled": _Property("kept by memory"),
     "ROT-19.unrecorded": _Property("kept without a gradient"),
+    "ROT-20.gradient": _Property("gradient of zeros", "depends on x"),
     "ROT-20.reused": _Property("positions read again"),
     "ROT-20.two-calls": _Property("tables of another call"),
     "ROT-20.second": _Property("gradient without a history"),

@@ -109,7 +109,7 @@ def examine(
         outcome = Outcome(repeats=outcome.repeats, of_first_calls=True)
         _explain_first(outcome, asker, maker, right, also)
     elif not (outcome.wrong and outcome.repeats and is_fresh(asker, outcome.wrong)):
-        outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until)
+        outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until, outcome.wrong)
         outcome.by_history = any(one.is_wrong for one in (*outcome.seen, *outcome.sequence))
         if outcome.wrong and not outcome.confirmed:
             outcome.repeats &= repeats_itself(asker, outcome.wrong)

@@ -41,7 +41,10 @@ ALIKE: dict[str, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
 }
 """Other positions, made of (B, S) with S >= 3, by what of both is the same."""
 
-VALUES = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero", "huge", "special")
+VALUES = (
+    *("normal", "ones", "basis", "null", "heavy"),
+    *("subnormal", "signed_zero", "huge", "special", "padded"),
+)
 """Patterns of x, simplest first."""
 
 _LARGEST = {
@@ -136,6 +139,7 @@ def make_values(
         pair may have without being longer than the largest number when rotated, of float64 an
         eighth of that.
         `special` has infinities, NaN, zeros, the largest and the smallest numbers in the tail.
+        `padded` has vectors of zeros among the others, or nothing else.
     shape : tuple of int
         Shape.
     dtype : str
@@ -173,6 +177,8 @@ def make_values(
             tail = np.array(few)
             rest = x[..., by.places(shape[-1])[2]]
             rest[...] = np.resize(tail, rest.shape)
+        case "padded":
+            x = x * (rng.random((*shape[:-1], 1)) >= rng.choice((0.5, 0.5, 1.0)))
         case "signed_zero":
             x = np.where(rng.random(shape) < 0.5, np.copysign(0.0, x), x)
     return x.astype(target)

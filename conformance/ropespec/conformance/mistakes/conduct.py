@@ -79,6 +79,9 @@ strided positions misread
 gradient without a history
     The gradient is right once, and zero or another for whoever differentiates it again; make it
     of operations that are recorded.
+gradient of zeros
+    Vectors of zeros count as padding, and what comes back to them is not rotated; the gradient
+    depends on positions alone, so rotate whatever x holds.
 tangent wrong
     In forward mode the tangent is not rotated as x is; rotate it by the same positions.
 batching rule wrong

@@ -10,7 +10,7 @@ from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import restarted, run_lengths, spread
 
-__all__ = ["KEPT_TABLES", "MISTAKES", "OF_ONE_CALL", "Grown", "asked_for"]
+__all__ = ["KEPT_TABLES", "MISTAKES", "OF_ONE_CALL", "Grown", "asked_for", "doubled_from"]
 
 MISTAKES = entries("""
 table grown wrong
@@ -191,7 +191,9 @@ def _grown_for_its_start(first: int, *, by_width: bool) -> Choice:
     return Choice("slice moved back", "memory", f"the position is {what}", {"place": place}, 1.9)
 
 
-def _doubled_from(first: int, beyond: int = 0) -> Grown:
+def doubled_from(first: int, beyond: int = 0) -> Grown:
+    """Return the growth of a table that is doubled until it has so many rows more than asked."""
+
     def grown(need: int, rows: int) -> float:
         size = rows or first
         while size < need + beyond:
@@ -203,7 +205,7 @@ def _doubled_from(first: int, beyond: int = 0) -> Grown:
 
 def _doubled_beyond(first: int) -> Grown:
     """Return the growth of a table that is long enough at first, whatever it is asked for."""
-    longer = _doubled_from(first, 1)
+    longer = doubled_from(first, 1)
     return lambda need, rows: longer(need, rows) if rows or need > first else first
 
 
@@ -229,7 +231,7 @@ KEPT_TABLES: tuple[Choice, ...] = (
         for how, grown in (
             ("as long as the largest position", lambda need, _: need),
             ("at least doubled", lambda need, rows: max(need, 2 * rows)),
-            *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(4, 15)),
+            *((f"of {2**k}, doubled", doubled_from(2**k)) for k in range(4, 15)),
             *((f"in steps of {2**k}", _in_steps_of(2**k)) for k in range(4, 13)),
             *((f"of {2**k}, doubled until that fits", _doubled_beyond(2**k)) for k in range(4, 15)),
         )
@@ -265,7 +267,7 @@ KEPT_TABLES: tuple[Choice, ...] = (
         _of_a_trace(how, grown, by_width=by_width)
         for how, grown in (
             ("as long as it must be", lambda need, _: need),
-            *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(6, 15)),
+            *((f"of {2**k}, doubled", doubled_from(2**k)) for k in range(6, 15)),
         )
         for by_width in (True, False)
     ),
@@ -273,7 +275,7 @@ KEPT_TABLES: tuple[Choice, ...] = (
         _from_the_end(how, grown, by_width=by_width)
         for how, grown in (
             ("as long as it must be", lambda need, _: need),
-            *((f"of {2**k}, doubled", _doubled_from(2**k)) for k in range(6, 20)),
+            *((f"of {2**k}, doubled", doubled_from(2**k)) for k in range(6, 20)),
         )
         for by_width in (True, False)
     ),

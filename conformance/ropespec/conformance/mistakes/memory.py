@@ -10,6 +10,7 @@ from ropespec.conformance.mistakes.chain import Pairs, claimed_pairs, ladder, ow
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import at_length
 from ropespec.conformance.mistakes.entry import entries
+from ropespec.conformance.mistakes.filled_tables import FILLED_TABLES
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.kept_dtypes import KEPT_DTYPES
 from ropespec.conformance.mistakes.kept_positions import KEPT_POSITIONS
@@ -279,6 +280,7 @@ MEMORIES: tuple[Choice, ...] = (
         for by_width in (False, True)
     ),
     *KEPT_TABLES,
+    *FILLED_TABLES,
     *KEPT_FOR_ONE_NUMBER,
     *KEPT_DTYPES,
 )

@@ -27,10 +27,14 @@ def of_shares(claimed: Proportional) -> Iterator[Choice]:
     for how, count in _COUNTS:
         what = f"the pairs that turn are counted {how}"
         change = {"frequency": _first_pairs(claimed, count)}
-        yield Choice("pairs of a share", "frequency", what, change)
+        yield Choice("pairs of a share", "frequency", what, change, _OF_THE_CLAIM)
 
+
+_OF_THE_CLAIM = 0.8
+"""What only this scheme can be made into is tried before what any rotation can."""
 
 _COUNTS: tuple[tuple[str, Callable[[float], float]], ...] = (
+    ("down, and one at least", lambda share: max(share // 2, 1.0)),
     ("to the nearest", lambda share: np.round(share / 2)),
     ("and rounded up", lambda share: np.ceil(share / 2)),
     ("as half of what is rounded to the nearest", lambda share: np.round(share) // 2),

@@ -32,6 +32,7 @@ _MODULES = (
     "given",
     "going_on",
     "gradients",
+    "grown",
     "into",
     "kept_dtypes",
     "layout",

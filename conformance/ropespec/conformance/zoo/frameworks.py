@@ -231,6 +231,8 @@ _beside(
     "The gradient of all rows is rotated by the positions of row 0.",
     *GRADIENT,
 )
+_of_zeros = "Vectors of zeros are left alone, on the way back too."
+_beside("torch_padding_of_zeros", "gradient of zeros", _of_zeros, *GRADIENT)
 _wrong(
     "jax_jvp_backwards",
     "G1",

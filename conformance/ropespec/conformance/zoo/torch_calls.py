@@ -12,6 +12,7 @@ __all__ = [
     "torch_gradient_of_row_0",
     "torch_in_place_without_gradient",
     "torch_kept_without_gradient",
+    "torch_padding_of_zeros",
     "torch_positions_read_again",
     "torch_second_half_of_the_storage",
     "torch_tables_of_the_latest_call",
@@ -126,3 +127,9 @@ def torch_gradient_of_row_0(x: Tensor, positions: Tensor) -> Tensor:
     """Keep one row of positions for the way back."""
     y: Tensor = _RowZero.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
     return y
+
+
+def torch_padding_of_zeros(x: Tensor, positions: Tensor) -> Tensor:
+    """Leave vectors of zeros alone, and what comes back to them too."""
+    padding = (x == 0).all(dim=-1, keepdim=True)
+    return torch.where(padding, x, rope(x, positions))

@@ -76,6 +76,9 @@ def _steps(case: Case, both: tuple[Chosen, Chosen], call: Call) -> Finding:
 def _angle(seen: Forms, name: str, w: complex, angle: float, error: float) -> None:
     """Note an argument of w: as a direction, and as a number in (-π, π] where w is not near -1."""
     length = abs(w)
+    if not length:  # nothing has no direction
+        seen.add(name, w, cmath.rect(1.0, angle), STEPS)
+        return
     off = 2 * error / length + STEPS
     seen.add(name, w / length, cmath.rect(1.0, angle), off)
     phase = cmath.phase(w)

@@ -175,11 +175,11 @@ def linear(trial: Trial, case: Case) -> Finding:
     "ROT-20.gradient",
     "The gradient is not the rotation by the opposite angle, or a part of it is lost.",
     names=("P-18",),
-    space=Space(values=("normal", "ones"), strided=True, numbers=True),
+    space=Space(values=("normal", "ones", "padded"), strided=True, numbers=True),
     applies=differentiable,
     every_dtype=True,
 )
-@walks(walked(values=("normal", "ones", "huge"), back=True))
+@walks(walked(values=("normal", "ones", "huge", "padded"), back=True))
 def gradient(trial: Trial, case: Case) -> Finding:
     """The vector-Jacobian product of f(., m) is R_m^T = R_{-m}, of a token alone as well.
 
@@ -188,18 +188,21 @@ def gradient(trial: Trial, case: Case) -> Finding:
     x, positions = inputs(trial.profile, case)
     there = replace(case, strided=case.cotangent_view or case.strided)
     c, _ = inputs(trial.profile, there, seed=1)
-    got = trial.rotate_vjp(
-        case,
-        x,
-        positions.astype(case.integers),
-        c,
-        strided=case.strided,
-        strided_cotangent=there.strided,
-    )
     exact = trial.expect(case, c, -positions)
     allowed = exact.allowed(trial.loosest(case.dtype), trial.machine)
+
+    def taken(at: NDArray[Any]) -> NDArray[Any]:
+        sent, views = positions.astype(case.integers), (case.strided, there.strided)
+        return trial.rotate_vjp(case, at, sent, c, strided=views[0], strided_cotangent=views[1])
+
+    got = taken(x)
     message = "the gradient is not R_m^T c"
     finding = compare(got, exact.y, allowed, name="gradient", message=message)
+    if not finding.passed and case.values == "padded":
+        usual, _ = inputs(trial.profile, replace(case, values="normal"))
+        if compare(taken(usual), exact.y, allowed).passed:
+            message = "the gradient depends on x: it is not R_m^T c where vectors of x are zero"
+            finding = replace(finding, message=message)
     if not finding.passed and _is_own(trial, case, positions, c, got):
         finding = replace(finding, general=True)
     return finding.after(called(case, x, positions))

@@ -30,13 +30,13 @@ FEW: dict[str, Any] = {"share": 0.15}
 """Every case may be compiled anew."""
 
 SOME = Space(
-    values=("normal", "ones"),
+    values=("normal", "ones", "padded"),
     positions=("ragged", "spread", "shuffled"),
     min_seq=2,
     min_heads=2,
     max_position=2**31 - 1,
 )
-"""Positions that differ by row, within 32 bits: a traced integer may have no more."""
+"""Positions that differ by row, within 32 bits, which a traced integer may have at most."""
 
 
 def has_transforms(trial: Trial) -> str | None:
