@@ -43,7 +43,7 @@ def _filled_for_one_call(first: int, *, by_width: bool, again: bool) -> Choice:
         return np.where(known, rows[np.where(known, p, 0).astype(int)], p)
 
     def table(given: Given, angle: Array) -> tuple[Array, Array]:
-        there = place(given) >= 0
+        there = (place(given) >= 0) | (own_position(given) < 0)
         c, s = cos_sin(given, angle)
         return c * there, s * there
 
