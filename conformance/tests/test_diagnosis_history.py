@@ -57,6 +57,12 @@ KEPT = {one.name: one for one in zoo()}
             "where vectors of x are zero",
             "what rot-20.gradient asks",
         ),
+        (
+            "torch_negates_what_it_kept",
+            "gradient changes what it needs",
+            "a second time through one call",
+            "what rot-20.again asks",
+        ),
         ("zeros_for_later", "table filled for one call", "cos and sin are 0", "every call"),
         (
             "table_of_an_earlier_trace",

@@ -198,12 +198,17 @@ def _placed(fits: Sequence[Choice], seen: Sequence[Seen], until: float) -> list[
     return found
 
 
+_TIES = 1e-5
+"""How much of what is rounded twice may come out on the other side of a step."""
+
+
 def _kept(found: Sequence[Explanation], fresh: Sequence[Seen]) -> list[Confirmed]:
     """Return what explains every component of fresh sequences, by their past."""
     kept = list[Confirmed]()
     for explanation in found:
         counts = [explains(explanation, one) for one in fresh]
         got, of = (sum(column) for column in zip(*counts, strict=True))
-        if got == of and applies(explanation, fresh) and is_by_past(explanation, fresh):
+        ties = _TIES * of if "nudged" in explanation.choice.change else 0
+        if got >= of - ties and applies(explanation, fresh) and is_by_past(explanation, fresh):
             kept.append(Confirmed(explanation, got, of, len(fresh)))
     return kept

@@ -59,6 +59,7 @@ _PROPERTIES = {
     "ROT-17.unrecorded": _Property("otherwise without a gradient"),
     "ROT-19.refilled": _Property("kept by memory"),
     "ROT-19.unrecorded": _Property("kept without a gradient"),
+    "ROT-20.again": _Property("gradient changes what it needs"),
     "ROT-20.gradient": _Property("gradient of zeros", "depends on x"),
     "ROT-20.reused": _Property("positions read again"),
     "ROT-20.two-calls": _Property("tables of another call"),
@@ -87,6 +88,7 @@ _OF_ARGUMENTS = (
 
 _COVERED = {
     "ROT-19.unrecorded": ("ROT-20.two-calls",),
+    "ROT-20.again": ("ROT-20.gradient",),
     "ROT-20.second": ("ROT-20.gradient",),
     "ROT-20.reused": ("ROT-20.gradient", "ROT-20.two-calls"),
     "ROT-20.two-calls": ("ROT-19.history", "ROT-19.walk"),

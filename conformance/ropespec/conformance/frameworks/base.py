@@ -24,6 +24,8 @@ TRANSFORMS: Mapping[str, str] = MappingProxyType(
         "constants": "the gradients of <c, f> with respect to all but x, zeros where there is none",
         "two_calls": "the gradient of <c, f(x, m)> + <d, f(x, n)>; c, d, n are `extra`. Both calls "
         "come before the first step back, as in a model of two layers",
+        "taken_again": "the gradients of <c, f> and of <d, f>, by two steps back through one call; "
+        "c, d are `extra`",
         "positions_reused": "the gradient of <c, f(x, m)>, where n is written into the positions "
         "before the step back; c, n are `extra`. No numbers where the framework refuses",
         "unrecorded": "f(x) where no gradient is recorded",

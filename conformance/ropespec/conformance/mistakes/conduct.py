@@ -79,6 +79,9 @@ strided positions misread
 gradient without a history
     The gradient is right once, and zero or another for whoever differentiates it again; make it
     of operations that are recorded.
+gradient changes what it needs
+    A step back writes to the tables or positions that it has kept, and the next through the same
+    call reads that; make new arrays.
 gradient of zeros
     Vectors of zeros count as padding, and what comes back to them is not rotated; the gradient
     depends on positions alone, so rotate whatever x holds.

@@ -92,7 +92,7 @@ class Given:
         if not self.axes:
             return self.positions
         if self.only is not None:
-            one = np.eye(max(self.axes) + 1, dtype=np.int64)[self.only]
+            one = np.eye(max(*self.axes, self.only) + 1, dtype=np.int64)[self.only]
             return np.asarray(self.positions[..., None] * one)
         others = [np.abs(self.positions - 7 * axis) for axis in range(1, max(self.axes) + 1)]
         return np.stack([self.positions, *others], axis=-1)

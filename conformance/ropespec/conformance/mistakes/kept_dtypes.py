@@ -111,7 +111,8 @@ def _tables_in(dtype: Callable[[Given], str]) -> dict[str, object]:
             kept = dtype(g)
             if kept == "float64":
                 return np.cos(angle), np.sin(angle)
-            angle = angle + moved * 2.0**-23 * (1 + np.abs(angle))
+            unit = 2.0**-50 if kept == "float32" else 2.0**-23  # of what is rounded
+            angle = angle + moved * unit * (1 + np.abs(angle))
             return rounded(np.cos(angle), kept), rounded(np.sin(angle), kept)
 
         return table

@@ -16,7 +16,9 @@ from ropespec.conformance.subject.requests import Question
 __all__ = ["require_claimed"]
 
 _ROTATIONS = ("apply_rotary", "apply_rotary_dense", "apply_rotary_cos_sin", "apply_rotary_complex")
-_DIFFERENTIATES = ("jvp", "second", "constants", "two_calls", "positions_reused", "into")
+_DIFFERENTIATES = (
+    *("jvp", "second", "constants", "two_calls", "taken_again", "positions_reused", "into"),
+)
 _WITH_GAPS = ("strided", "folded")
 _NO_SIZES: Mapping[str, int] = MappingProxyType({})
 

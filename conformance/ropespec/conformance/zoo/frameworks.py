@@ -231,6 +231,8 @@ _beside(
     "The gradient of all rows is rotated by the positions of row 0.",
     *GRADIENT,
 )
+_negating = "The step back negates positions in place, and every second one turns forward."
+_beside("torch_negates_what_it_kept", "gradient changes what it needs", _negating, "ROT-20.again")
 _of_zeros = "Vectors of zeros are left alone, on the way back too."
 _beside("torch_padding_of_zeros", "gradient of zeros", _of_zeros, *GRADIENT)
 _wrong(

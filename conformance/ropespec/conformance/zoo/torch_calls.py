@@ -12,6 +12,7 @@ __all__ = [
     "torch_gradient_of_row_0",
     "torch_in_place_without_gradient",
     "torch_kept_without_gradient",
+    "torch_negates_what_it_kept",
     "torch_padding_of_zeros",
     "torch_positions_read_again",
     "torch_second_half_of_the_storage",
@@ -133,3 +134,22 @@ def torch_padding_of_zeros(x: Tensor, positions: Tensor) -> Tensor:
     """Leave vectors of zeros alone, and what comes back to them too."""
     padding = (x == 0).all(dim=-1, keepdim=True)
     return torch.where(padding, x, rope(x, positions))
+
+
+class _Negating(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, positions: Tensor) -> Tensor:  # noqa: ANN401  # the context of torch
+        """Keep positions of its own."""
+        ctx.positions = positions.clone()
+        return rope(x, positions)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor) -> Any:  # noqa: ANN401  # the context of torch
+        """Rotate by the opposite, which is what is kept from now on."""
+        return rope(cotangents[0], ctx.positions.neg_()), None
+
+
+def torch_negates_what_it_kept(x: Tensor, positions: Tensor) -> Tensor:
+    """Spare an array on the way back."""
+    y: Tensor = _Negating.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
+    return y

@@ -66,6 +66,7 @@ def _settled(trial: Trial, case: Case) -> Case:
 _LIKE = {
     "second": ("yx", "yx"),
     "two_calls": ("yy", "x"),
+    "taken_again": ("yy", "xx"),
     "positions_reused": ("y", "x"),
     "jvp": ("x", "yy"),
     "compiled": ("y", "yx"),
@@ -218,6 +219,32 @@ def two_calls(trial: Trial, case: Case) -> Finding:
     message = "the gradient through two calls is not the sum of those of each"
     finding = compare(got, exact, allowed, name="gradient", message=message)
     return finding.after(called(case, x, m))
+
+
+def takes_again(trial: Trial) -> str | None:
+    """Need a framework in which one call is kept for several steps back."""
+    room = trial.profile.framework
+    can = "taken_again" in room.transforms
+    return gradients_claimed(trial) if can else f"{room.name} keeps no call to go back through"
+
+
+@check(
+    "ROT-20.again",
+    "The step back changes what was kept for it, so that the next through the same call is wrong.",
+    space=SOME,
+    applies=takes_again,
+    **FEW,
+)
+def taken_again(trial: Trial, case: Case) -> Finding:
+    """Two steps back through one call each give the rotation of their own cotangent."""
+    m = case.make_positions()
+    x, c, d = (case.make_x(m, seed=seed) for seed in range(3))
+    message = "the gradient is another when it is taken a second time through one call"
+    found = [
+        _as_plain(trial, case, (of, -m), got, message, trial.rotate_vjp(case, x, m, of))
+        for of, got in zip((c, d), _apply(trial, "taken_again", case, (x, m), c, d), strict=True)
+    ]
+    return worst(*found)
 
 
 def reuses(trial: Trial) -> str | None:

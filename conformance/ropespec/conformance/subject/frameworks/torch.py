@@ -148,6 +148,13 @@ class _Torch(Arrays):
         torch.autograd.backward([first, second], [c.to(first.dtype), d.to(second.dtype)])
         return _zeros_for([x.grad], [x])
 
+    def taken_again(self, request: Request) -> Sequence[Tensor]:
+        x = _leaf(request.given[0])
+        y = _attached(request.of_x(x))
+        c, d = (item.to(y.dtype) for item in request.extra)
+        found = [torch.autograd.grad(y, x, item, retain_graph=True)[0] for item in (c, d)]
+        return _zeros_for(found, [x, x])
+
     def positions_reused(self, request: Request) -> Sequence[Tensor]:
         c, n = request.extra
         x, m = _leaf(request.given[0]), request.given[1].clone()
