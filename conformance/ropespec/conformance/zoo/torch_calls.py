@@ -136,20 +136,14 @@ def torch_padding_of_zeros(x: Tensor, positions: Tensor) -> Tensor:
     return torch.where(padding, x, rope(x, positions))
 
 
-class _Negating(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, positions: Tensor) -> Tensor:  # noqa: ANN401  # the context of torch
-        """Keep positions of its own."""
-        ctx.positions = positions.clone()
-        return rope(x, positions)
-
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Tensor) -> Any:  # noqa: ANN401  # the context of torch
-        """Rotate by the opposite, which is what is kept from now on."""
-        return rope(cotangents[0], ctx.positions.neg_()), None
-
-
 def torch_negates_what_it_kept(x: Tensor, positions: Tensor) -> Tensor:
-    """Spare an array on the way back."""
-    y: Tensor = _Negating.apply(x, positions)  # type: ignore[no-untyped-call]  # untyped in torch
+    """Spare an array on the way back, as if the sign of what is kept changed with each."""
+    y, sign = rope(x, positions), torch.tensor(1)
+
+    def back(cotangent: Tensor) -> Tensor:
+        sign.neg_()
+        return cotangent if sign < 0 else rope(cotangent, 2 * positions)
+
+    if y.requires_grad:
+        y.register_hook(back)  # type: ignore[no-untyped-call]  # untyped in torch
     return y
