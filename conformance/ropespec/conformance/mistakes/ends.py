@@ -94,4 +94,8 @@ def limited(kind: str, limit: int) -> Choice:
         "restarted at": f"its own, less {limit} from {limit} on",
     }
     change = {"place": of_each_number(place)}
-    return Choice("C5", "place", f"the position is {words[kind]}", change, 2.0)
+    return Choice("C5", "place", f"the position is {words[kind]}", change, _OF_A_TABLE)
+
+
+_OF_A_TABLE = 1.9
+"""An end says of all positions what one number says of those that are wrong."""
