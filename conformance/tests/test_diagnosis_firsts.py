@@ -67,3 +67,13 @@ def test_what_is_nudged_goes_with_the_rest_of_a_chain(rounding):
     for chain in (rounding.chain(clockwise.chain()), clockwise.chain(rounding.chain())):
         assert len(chain.nudged) > 0
         assert run(chain, GIVEN).allowed.max() <= 2 * alone
+
+
+def test_a_call_of_one_number_alone_may_be_held_against_pairs_that_follow_others():
+    """Whoever takes tokens for text follows the first number, and the others count alone too."""
+    maker = Maker(Profile.from_mapping({"interleaved": False, "sections": [2, 3, 3]}))
+    alone = [given for given in maker.numbers() if given.only == 2]
+
+    assert alone
+    for given in alone:
+        assert np.all(given.following((0,) * 8).numbers[..., 0] == 0)
