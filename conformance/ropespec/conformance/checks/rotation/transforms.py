@@ -221,18 +221,22 @@ def two_calls(trial: Trial, case: Case) -> Finding:
     return finding.after(called(case, x, m))
 
 
-def takes_again(trial: Trial) -> str | None:
-    """Need a framework in which one call is kept for several steps back."""
-    room = trial.profile.framework
-    can = "taken_again" in room.transforms
-    return gradients_claimed(trial) if can else f"{room.name} keeps no call to go back through"
+def _able(transform: str, otherwise: str) -> Callable[[Trial], str | None]:
+    """Need a framework that can do this to a call, and that gradients are claimed."""
+
+    def applies(trial: Trial) -> str | None:
+        room = trial.profile.framework
+        can = transform in room.transforms
+        return gradients_claimed(trial) if can else f"{room.name} {otherwise}"
+
+    return applies
 
 
 @check(
     "ROT-20.again",
     "The step back changes what was kept for it, so that the next through the same call is wrong.",
     space=SOME,
-    applies=takes_again,
+    applies=_able("taken_again", "keeps no call to go back through"),
     **FEW,
 )
 def taken_again(trial: Trial, case: Case) -> Finding:
@@ -247,18 +251,11 @@ def taken_again(trial: Trial, case: Case) -> Finding:
     return worst(*found)
 
 
-def reuses(trial: Trial) -> str | None:
-    """Need a framework where positions can be written to between a call and the step back."""
-    room = trial.profile.framework
-    can = "positions_reused" in room.transforms
-    return gradients_claimed(trial) if can else f"{room.name} keeps positions as they were"
-
-
 @check(
     "ROT-20.reused",
     "The step back reads the positions again, whatever stands there by then.",
     space=SOME,
-    applies=reuses,
+    applies=_able("positions_reused", "keeps positions as they were"),
     **FEW,
 )
 def reused(trial: Trial, case: Case) -> Finding:
