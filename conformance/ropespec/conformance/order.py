@@ -21,14 +21,15 @@ LARGE = ("ROT-19.many", "ROT-20.many")
 """What takes much memory, and so is not asked twice at the same time."""
 
 LONG = ("ROT-24.compiled",)
-"""What takes as long as forty others, and so is in another job than what is large."""
+"""What takes as long as forty others, and so is in another job than what is large; and what it
+imports is imported again for the next fresh instance, of which there is none after the last."""
 
 
 def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
     """Return checks in the order in which to run them.
 
     After `FIRST` come those that point at a mistake, of the contract before others, then those that
-    almost any mistake makes fail, and last those that look at all that was seen.
+    almost any mistake makes fail, those of `LONG`, and last those that look at all that was seen.
 
     Parameters
     ----------
@@ -37,8 +38,8 @@ def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
     """
 
     def place(item: Check) -> tuple[bool, ...]:
-        strange = item.id in STRANGE
-        return strange, is_late(item), item.id not in FIRST, item.general, item.kind != "contract"
+        last = item.id in STRANGE, is_late(item), item.id in LONG
+        return *last, item.id not in FIRST, item.general, item.kind != "contract"
 
     return tuple(sorted(checks, key=place))
 
