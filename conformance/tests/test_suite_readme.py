@@ -70,6 +70,7 @@ def test_every_pattern_is_described():
         "signed_zero": "signed zeros",
         "huge": "as large as a pair may be",
         "special": "infinities and NaN in the tail",
+        "padded": "vectors of zeros among the others",
     }
 
     assert tuple(positions) == POSITIONS
