@@ -5,7 +5,17 @@ from collections.abc import Sequence
 
 from ropespec.conformance.registry import Check
 
-__all__ = ["FIRST", "LARGE", "LAST", "LONG", "STRANGE", "dealt", "is_late", "telling_first"]
+__all__ = [
+    "AFRESH",
+    "FIRST",
+    "LARGE",
+    "LAST",
+    "LONG",
+    "STRANGE",
+    "dealt",
+    "is_late",
+    "telling_first",
+]
 
 FIRST = ("ROT-6.value", "ROT-7.value")
 """Almost any mistake makes them fail: one of them is enough for a first answer."""
@@ -23,6 +33,9 @@ LARGE = ("ROT-19.many", "ROT-20.many")
 LONG = ("ROT-24.compiled",)
 """What takes as long as forty others, and so is in another job than what is large; and what it
 imports is imported again for the next fresh instance, of which there is none after the last."""
+
+AFRESH = ("ROT-19.history",)
+"""What asks fresh instances, each of which compiles again what its job has compiled."""
 
 
 def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
@@ -60,7 +73,7 @@ def dealt(checks: Sequence[Check], jobs: int, *, compiles: bool = False) -> list
         How many; one has all that is large, and another what is long.
     compiles : bool
         Whether every new shape is compiled: then the first has what rotates, for each job has to
-        compile for itself. Else they are dealt in turn.
+        compile for itself, but for `AFRESH`. Else they are dealt in turn.
     """
     last = jobs - 1
     turns = itertools.cycle(range(min(1, last), jobs) if compiles else range(last, -1, -1))
@@ -68,7 +81,7 @@ def dealt(checks: Sequence[Check], jobs: int, *, compiles: bool = False) -> list
     def place(item: Check) -> int:
         if item.id in LARGE:
             return last if compiles else 0
-        if compiles and item.needs[:1] == ("apply_rotary",):
+        if compiles and item.needs[:1] == ("apply_rotary",) and item.id not in AFRESH:
             return 0
         return last if item.id in LONG else next(turns)
 
