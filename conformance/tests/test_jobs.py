@@ -290,6 +290,7 @@ def test_all_checks_are_dealt(jobs, compiles):
     assert any(set(LARGE) <= {item.id for item in share} for share in shares)
     assert jobs == 1 or not any({*LARGE, *LONG} <= {item.id for item in share} for share in shares)
     assert min(map(len, shares)) > len(checks) // (jobs + 2)
+    assert [item.id for item in checks[-len(LONG) :]] == [*LONG]  # no fresh instance comes after
 
 
 def test_what_is_compiled_for_one_check_is_there_for_the_next():

@@ -31,8 +31,10 @@ LARGE = ("ROT-19.many", "ROT-20.many")
 """What takes much memory, and so is not asked twice at the same time."""
 
 LONG = ("ROT-24.compiled",)
-"""What takes as long as forty others, and so is in another job than what is large; and what it
-imports is imported again for the next fresh instance, of which there is none after the last."""
+"""What takes as long as forty others, and so is in another job than what is large.
+
+It is the last there: the next fresh instance would import all that the compiler has imported.
+"""
 
 AFRESH = ("ROT-19.history",)
 """What asks fresh instances, each of which compiles again what its job has compiled."""

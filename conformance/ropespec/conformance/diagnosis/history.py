@@ -203,7 +203,7 @@ _TIES = 1e-5
 
 
 def _kept(found: Sequence[Explanation], fresh: Sequence[Seen]) -> list[Confirmed]:
-    """Return what explains every component of fresh sequences, by their past."""
+    """Return what explains fresh sequences by their past: every component, but for `_TIES`."""
     kept = list[Confirmed]()
     for explanation in found:
         counts = [explains(explanation, one) for one in fresh]

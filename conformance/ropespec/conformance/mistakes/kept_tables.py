@@ -192,7 +192,7 @@ def _grown_for_its_start(first: int, *, by_width: bool) -> Choice:
 
 
 def doubled_from(first: int, beyond: int = 0) -> Grown:
-    """Return the growth of a table that is doubled until it has so many rows more than asked."""
+    """Return the growth of a table that is doubled until it has the rows asked for, and more."""
 
     def grown(need: int, rows: int) -> float:
         size = rows or first
