@@ -1,8 +1,14 @@
 """Tests of the environment variables of a worker."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from ropespec.conformance.subject.environment import environment
+
+COMPILED = "JAX_COMPILATION_CACHE_DIR"
 
 
 @pytest.mark.parametrize(("theirs", "found"), [(None, "passive"), ("active", "active")])
@@ -13,3 +19,30 @@ def test_threads_do_not_spin_unless_that_is_asked_for(theirs, found, monkeypatch
         monkeypatch.setenv("OMP_WAIT_POLICY", theirs)
 
     assert environment()["OMP_WAIT_POLICY"] == found
+
+
+def test_what_workers_compile_is_kept_where_the_user_keeps_it(monkeypatch):
+    """Whoever has a folder for compiled programs has them there, and those that they say."""
+    monkeypatch.setenv(COMPILED, "theirs")
+    found = environment()
+
+    assert found[COMPILED] == "theirs"
+    assert "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in found
+
+
+def test_what_workers_compile_is_kept_for_one_run(monkeypatch):
+    """All workers of a process have one folder; it goes with the process."""
+    monkeypatch.delenv(COMPILED, raising=False)
+    program = (
+        "from ropespec.conformance.subject.environment import environment\n"
+        f"first, second = (environment()['{COMPILED}'] for _ in range(2))\n"
+        "import os; print(first, second, os.path.isdir(first))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    first, second, was_there = said.stdout.split()
+
+    assert first == second != environment()[COMPILED]
+    assert was_there == "True"
+    assert not Path(first).exists()

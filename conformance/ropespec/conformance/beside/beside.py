@@ -14,6 +14,7 @@ from ropespec.conformance.beside.values import receive, send
 from ropespec.conformance.jobs.job import Left, Ran
 from ropespec.conformance.jobs.plan import Plan
 from ropespec.conformance.registry import Check
+from ropespec.conformance.subject.environment import environment
 
 __all__ = ["Beside"]
 
@@ -42,6 +43,7 @@ class Beside:
             [sys.executable, "-P", "-c", _START, paths],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env=environment(),
             start_new_session=True,
         )
 

@@ -34,9 +34,13 @@ _BLOCKS = 2**8 * 3 * 5 * 7
 _SEAMS = ((1, _BLOCKS + 1, 1), (1, _BLOCKS - 1, 1), (_BLOCKS + 1, 1, 1), (1, 1, _BLOCKS + 1))
 """One more and one less than whole blocks of every usual size: the last one is odd."""
 
-RUN = "arange"
-_DISTINCT = 40961
-"""Tokens of one run, all at other positions: more than 15 bits number, and fewer than 16."""
+_SPREAD = "spread"
+_DISTINCT = ((40961, "arange", 0), (65551, "shuffled", 9))
+"""Tokens that are all at other positions, the order of these, and the first.
+
+They are more than 15 bits number, and more than 16; then neither tokens nor positions in so many
+bits are what distinct positions are when these are counted in 16.
+"""
 
 _ROWS, _TOKENS, _MOST = 3, 4099, 2**24
 """Of the largest calls, and how many elements these have more than."""
@@ -47,7 +51,7 @@ _USUAL_WIDTH = 128
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of x and of its positions, of which the whole is made; of a run all its tokens.
+    """A part of x and of its positions, of which the whole is made, or all where they differ.
 
     Attributes
     ----------
@@ -74,10 +78,9 @@ class Block:
         heads = min(case.heads, HEADS)
         fits = [n for n in TOKENS if n * heads * case.head_dim <= _ELEMENTS] or TOKENS[-1:]
         tokens = min(case.seq if alike else case.batch * case.seq, fits[0])
-        if case.positions == RUN:
-            part = replace(case, batch=1, heads=heads)
-        else:
-            part = replace(case, batch=1, seq=tokens, heads=heads, positions="spread")
+        part = replace(case, batch=1, heads=heads)
+        if case.positions == _SPREAD:
+            part = replace(part, seq=tokens)
         positions = part.make_positions()
         return cls(part, part.make_x(positions), positions, case.shape, alike)
 
@@ -152,7 +155,7 @@ def large_cases(
     full : bool
         Whether the largest of all are made in every dtype.
     """
-    usual = replace(usual, positions="spread")
+    usual = replace(usual, positions=_SPREAD)
     widths = list(profile.head_dims)
     narrow = min(widths)
     wide = max([dim for dim in widths if dim <= _USUAL_WIDTH], default=narrow)
@@ -168,7 +171,7 @@ def large_cases(
         if some and profile.compiles:
             few = {_PAIRS[0], huge}
         asked = [one for one in asked if one[0] in (few if one[2] == first else _PAIRS[:1])]
-    cases = _run(profile, replace(usual, head_dim=narrow, dtype=first))
+    cases = _distinct(profile, replace(usual, head_dim=narrow, dtype=first))
     for (most_rows, most_tokens, most_heads), dim, dtype in dict.fromkeys(asked):
         sizes = _within(most_rows, most_tokens, most_heads, dim=dim)
         rows, tokens = _allowed(profile, *sizes[:2])
@@ -177,11 +180,14 @@ def large_cases(
     return sorted(dict.fromkeys(cases), key=lambda case: math.prod(case.shape))
 
 
-def _run(profile: Profile, usual: Case) -> list[Case]:
-    """Return one run as long as 16 bits number, if it is claimed."""
-    if profile.max_position < _DISTINCT or (profile.max_tokens or _DISTINCT) < _DISTINCT:
-        return []
-    return [replace(usual, batch=1, seq=_DISTINCT, heads=1, positions=RUN)]
+def _distinct(profile: Profile, usual: Case) -> list[Case]:
+    """Return calls with more positions than 15 and 16 bits number, of those that are claimed."""
+    tokens = profile.max_tokens or _DISTINCT[-1][0]
+    return [
+        replace(usual, batch=1, seq=length, heads=1, positions=order, start=start)
+        for length, order, start in _DISTINCT
+        if length <= tokens and start + length <= profile.max_position + 1
+    ]
 
 
 def _within(*sizes: int, dim: int) -> tuple[int, ...]:

@@ -27,12 +27,19 @@ class _Tokens(NamedTuple):
     found: Array  # (N,)
     sources: dict[str, Array]  # (N,) each
     own: Array
+    turns: Array  # after so many positions the slowest pair is where it was
     givens: list[tuple[Given, Array]]  # the calls, and which tokens of each
 
     @property
     def room(self) -> Array:
         """How far off a decoded position may be."""
         return np.asarray(2e-3 + 2e-5 * np.abs(self.found))
+
+    def are_near(self, values: Array, at: slice) -> bool:
+        """Whether some of the tokens are at these positions, or whole turns of all pairs off."""
+        turn = self.turns[at]
+        apart = (values - self.found[at] + turn / 2) % turn - turn / 2
+        return bool(np.all(np.abs(apart) <= self.room[at]))
 
 
 def fitted_places(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
@@ -56,7 +63,8 @@ def fitted_sums(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
 
 def _decoded(wrong: Sequence[Seen], chain: Chain, *, told: bool) -> _Tokens | None:
     """Decode positions; if `told`, of tokens that the slowest pair tells from all others alone."""
-    found, own, givens = list[Array](), list[Array](), list[tuple[Given, Array]]()
+    found, own, turns = list[Array](), list[Array](), list[Array]()
+    givens = list[tuple[Given, Array]]()
     sources: dict[str, list[Array]] = {word: [] for word in SOURCES}
     for seen in wrong:
         slowest = np.abs(chain.frequency(seen.given)).min(initial=np.inf)
@@ -75,13 +83,16 @@ def _decoded(wrong: Sequence[Seen], chain: Chain, *, told: bool) -> _Tokens | No
         at = at[:: max(len(at) // 60, 1)]
         found.append(decoded.found.ravel()[at])
         own.append(_spread(seen.given, "own")[at])
+        turns.append(np.full(len(at), 2 * np.pi / slowest))
         givens.append((seen.given, at))
         for word in SOURCES:
             sources[word].append(_spread(seen.given, word)[at])
     if sum(map(len, found)) < 2:
         return None
     joined = {word: np.concatenate(parts) for word, parts in sources.items()}
-    return _Tokens(np.concatenate(found), joined, np.concatenate(own), givens)
+    return _Tokens(
+        np.concatenate(found), joined, np.concatenate(own), np.concatenate(turns), givens
+    )
 
 
 def _spread(given: Given, word: str) -> Array:
@@ -154,8 +165,7 @@ _SIZES = (
 
 def _blocks(tokens: _Tokens) -> Iterator[Choice]:
     """Return places by blocks of some size."""
-    room = tokens.room
-    if np.all(np.abs(tokens.found - tokens.own) <= room):
+    if np.all(np.abs(tokens.found - tokens.own) <= tokens.room):
         return
     for word, (_, _, source) in BLOCKS.items():
         for size in _SIZES:
@@ -163,7 +173,7 @@ def _blocks(tokens: _Tokens) -> Iterator[Choice]:
             for given, at in tokens.givens:
                 end = begin + len(at)
                 values = np.broadcast_to(source(given, size)[..., 0], given.x.shape[:3]).ravel()
-                fits = bool(np.all(np.abs(values[at] - tokens.found[begin:end]) <= room[begin:end]))
+                fits = tokens.are_near(values[at], slice(begin, end))
                 begin = end
                 if not fits:
                     break

@@ -9,7 +9,7 @@ from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import SMALL, Maker
 from ropespec.conformance.diagnosis.seen import Seen, agree
 from ropespec.conformance.diagnosis.told import fact
-from ropespec.conformance.mistakes.chain import Chain, run
+from ropespec.conformance.mistakes.chain import Chain, Made, run
 from ropespec.conformance.results import Diagnosis
 
 __all__ = ["coarser", "measured"]
@@ -83,6 +83,7 @@ def coarser(seen: Sequence[Seen], right: Chain) -> Iterator[Diagnosis]:
     )
     if wrong[0].given.dtype == "float64":
         if _typically(wrong) < _OF_FLOAT32 or not _within_a_turn(wrong, right):
+            yield from _near_zero(wrong, right, evidence)
             return
         short = all(
             np.array_equal(one.y, one.y.astype(np.float32), equal_nan=True) for one in wrong
@@ -98,6 +99,22 @@ def coarser(seen: Sequence[Seen], right: Chain) -> Iterator[Diagnosis]:
     if right.fine:
         said = "Angles have the digits of float32, and float64 is claimed."
         yield fact("precision claimed", said, "far positions", evidence)
+
+
+def _near_zero(wrong: Sequence[Seen], right: Chain, evidence: str) -> Iterator[Diagnosis]:
+    """Say that positions near zero are as inexact as farther ones, if they are."""
+    for size in (2**power for power in range(2, 18)):
+        if all(agree(one.y, _as_far(one, right, size)).all() for one in wrong):
+            said = f"Near zero angles are as inexact as those of position {size}."
+            yield fact("precision claimed", said, "positions near zero", evidence)
+            return
+
+
+def _as_far(one: Seen, right: Chain, size: int) -> Made:
+    """Return what a call makes, with what is allowed where no position is nearer to zero."""
+    p = one.given.positions
+    far = np.where(np.abs(p) < size, np.where(p < 0, -size, size), p)
+    return Made(one.made.y, run(right, replace(one.given, positions=far)).allowed)
 
 
 _OF_FLOAT32 = 2.0**-33

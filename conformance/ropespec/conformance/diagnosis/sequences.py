@@ -56,7 +56,18 @@ def rising(maker: Maker, seed: int) -> list[Given]:
     for k, power in enumerate(sorted(powers(maker))):
         calls.append(edge(maker, power, dim, dtype))
         calls.append(maker.given((2, 5, 2), "scattered", 90 * seed + k, dim=dim, dtype=dtype))
+        calls += _alike_in_low_bits(calls[-1], power, maker.profile)
     return [*maker.numbers(), *calls]
+
+
+def _alike_in_low_bits(given: Given, power: int, claimed: Profile) -> list[Given]:
+    """Return a call whose positions are alike modulo a power of two, new ones before known ones."""
+    p = given.positions.copy()
+    known = p[:, 1::2]
+    p[:, :-1:2] = known % 2**power + 2**power * (1 + known // 2**power % 2)
+    if claimed.compiles or p.max() > claimed.max_position:
+        return []
+    return [replace(given, positions=p)]
 
 
 _TELLING = 3

@@ -110,8 +110,6 @@ class Framework(ABC):
         Whether it differentiates functions.
     unrecorded : str
         The context in which it records no gradient.
-    autocasts : bool
-        Whether it may take products in fewer bits by itself.
     library : Library
         The constants of its mathematical library on the host.
     words : Words
@@ -138,7 +136,6 @@ class Framework(ABC):
     transforms: tuple[str, ...] = ()
     has_gradients = False
     unrecorded = ""
-    autocasts = False
     library = Library()
     shown = "ndarray"
     overlap = "np.shares_memory({}, {})"
@@ -173,6 +170,17 @@ class Framework(ABC):
         """
         del half, wide, device
         return [self.words.imported]
+
+    def environment(self, folder: str) -> Mapping[str, str]:
+        """Return variables with which the workers of a run find what each other have compiled.
+
+        Parameters
+        ----------
+        folder : str
+            A folder of this run, which is gone after it.
+        """
+        del folder
+        return {}
 
     @abstractmethod
     def converted(self, source: str, array: Array, device: str | None) -> str:

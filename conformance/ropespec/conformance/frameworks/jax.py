@@ -1,6 +1,6 @@
 """JAX, as it is known before it is imported."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ropespec.conformance.frameworks.base import INT32_MAX, Array, Framework, Library, Words
 
@@ -29,6 +29,14 @@ class _Jax(Framework):
         del half, device
         enabled = ['jax.config.update("jax_enable_x64", True)'] if wide else []
         return ["import jax, jax.numpy as jnp", *enabled]
+
+    def environment(self, folder: str) -> Mapping[str, str]:
+        return {
+            "JAX_COMPILATION_CACHE_DIR": folder,
+            # Programs of a check are small and soon compiled, but many.
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        }
 
     def converted(self, source: str, array: Array, device: str | None) -> str:
         del device

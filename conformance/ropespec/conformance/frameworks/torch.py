@@ -17,7 +17,6 @@ class _Torch(Framework):
     transforms = tuple(TRANSFORMS)
     has_gradients = True
     unrecorded = "torch.inference_mode"
-    autocasts = True
     shown = "Tensor"
     overlap = "{}.untyped_storage().data_ptr() == {}.untyped_storage().data_ptr()"
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ropespec.conformance.mistakes.chain import ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
@@ -60,6 +61,13 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
             _taken(g, np.arange(g.x.shape[1]) // n * n) + spread(np.arange(g.x.shape[1]) % n, g)
         ),
     ),
+    "first block and on": (
+        "counted from the first position",
+        "the position at its place within the first block of {}, plus where its own block begins",
+        lambda g, n: (
+            _taken(g, np.arange(g.x.shape[1]) % n) + spread(np.arange(g.x.shape[1]) // n * n, g)
+        ),
+    ),
     "parts": (
         "B3",
         "the position at its place within its part, in the first of {} equal parts",
@@ -108,7 +116,7 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
     "twice where it overlaps": (
         "last block moved back",
         "twice its own where the last block of {}, moved back to end with the row, overlaps",
-        lambda g, n: own(g) * spread(1 + _overlap(g, n), g),
+        lambda g, n: own(g) * spread(1 + _overlap(g.x.shape[1], n), g),
     ),
     "last of the row": (
         "last block moved back",
@@ -149,11 +157,11 @@ BLOCKS: dict[str, tuple[str, str, Callable[[Given, int], Array]]] = {
 """Where a position may come from if tokens go by blocks, by a word for each."""
 
 
-def _overlap(given: Given, size: int) -> Array:
-    """Return which tokens are in two blocks where the last is moved back to end with the row."""
-    count = given.x.shape[1]
+def _overlap(count: int, size: int) -> Array:
+    """Return what is in two blocks of so many where the last is moved back to be whole."""
     index = np.arange(count)
-    return np.asarray((count > size) & (index >= count - size) & (index < count // size * size))
+    moved = count > size and count % size > 0
+    return np.asarray(moved & (index >= count - size) & (index < count // size * size))
 
 
 def _among_the_last(given: Given, size: int) -> Array:
@@ -245,5 +253,19 @@ def blocked(word: str, size: int) -> Choice:
     return Choice(key, "place", said, {"place": lambda g: source(g, size)}, 2.0)
 
 
-LATE_BLOCKS: tuple[Choice, ...] = tuple(_late_blocks(2**k) for k in range(1, 13))
-"""Blocks of any usual size."""
+def _twice(size: int) -> Choice:
+    """Return frequencies that are doubled where the last block of pairs, moved back, overlaps."""
+
+    def frequency(g: Given) -> Array:
+        theta = ladder(g)
+        return np.where(_overlap(theta.shape[-1], size), 2 * theta, theta)
+
+    what = f"pairs turn twice where the last block of {size}, moved back to be whole, overlaps"
+    return Choice("last block moved back", "frequency", what, {"frequency": frequency}, 2.0)
+
+
+LATE_BLOCKS: tuple[Choice, ...] = (
+    *(_late_blocks(2**k) for k in range(1, 13)),
+    *(_twice(2**k) for k in range(1, 8)),
+)
+"""Blocks of any usual size, of tokens and of pairs."""

@@ -29,6 +29,7 @@ error grows with the position
 """)
 
 _FARTHEST = 2**18
+_MANY = 2**15
 
 
 def _power(kind: str) -> Table:
@@ -62,6 +63,23 @@ def _product(theta: Array, count: int) -> tuple[Array, Array]:
     steps[0] = 1
     made = np.multiply.accumulate(steps, axis=0, dtype=np.complex64)
     return made.real.astype(np.float64), made.imag.astype(np.float64)
+
+
+def _three_terms(kind: str) -> Walk:
+    """Make each row of the two before it, f(n+1) = 2 cos(theta) f(n) - f(n-1), in float32."""
+
+    def walk(theta: Array, count: int) -> tuple[Array, Array]:
+        if count > _MANY:
+            raise ValueError(f"{count} rows one after the other must be {_MANY} at most")
+        first = theta.astype(kind)
+        rows = np.empty((max(count, 2), 2, len(theta)), np.float32)
+        rows[0], rows[1] = np.array([[1.0], [0.0]]), (np.cos(first), np.sin(first))
+        twice = 2 * rows[1, 0]
+        for n in range(2, count):
+            rows[n] = twice * rows[n - 1] - rows[n - 2]
+        return rows[:, 0].astype(np.float64), rows[:, 1].astype(np.float64)
+
+    return walk
 
 
 def _walked(walk: Walk) -> Table:
@@ -106,6 +124,17 @@ GROWING: tuple[Choice, ...] = (
             shown=(Shown.by("summed_angles", "ROT-7.value"),) if kind == "float32" else (),
         )
         for kind in ("float32", "float16")
+    ),
+    *(
+        Choice(
+            "steps added up",
+            "table",
+            f"rows are made of the two before, by twice the cosine of one step of {kind}, in"
+            " float32",
+            {"table": _walked(_three_terms(kind))},
+            2.0,
+        )
+        for kind in ("float64", "float32")
     ),
     Choice(
         "steps added up",

@@ -25,6 +25,9 @@ __all__ = ["KEPT_POSITIONS", "LIMITED", "MISTAKES"]
 MISTAKES = entries("""
 C1 stale positions
     The positions of an earlier call are used; put the offset into the key of the cache.
+slots overwritten
+    Positions of one call share a slot of a cache, and the row of one is overwritten before it is
+    read; read each row before the next is filled in, or let no two positions share a slot.
 bits of the first call
     What is kept goes as far as the first call did, and later positions lose the digits above; make
     it longer for each call that goes farther.
@@ -89,6 +92,20 @@ def _in_bits_of_the_first(g: Given) -> Array:
     return np.asarray(np.fmod(p, 2.0**bits))
 
 
+def _in_slots(bits: int) -> Callable[[Given], Array]:
+    """Return the position whose row is in the slot, of a cache that a call fills and then reads."""
+
+    def place(given: Given) -> Array:
+        rows = np.full(2**bits, np.iinfo(np.int64).min)
+        for one in (*(one for one in given.past if one.turning == given.turning), given):
+            p = one.positions.ravel()
+            new = p[rows[p % 2**bits] != p]
+            rows[new % 2**bits] = new  # the last one stays
+        return np.asarray(rows[given.positions % 2**bits][..., None, None], np.float64)
+
+    return place
+
+
 def _stale(what: str, place: Callable[[Given], Array], cost: float) -> Choice:
     return Choice("C1", "memory", f"the position is {what}", {"place": place}, cost)
 
@@ -121,6 +138,16 @@ KEPT_POSITIONS: tuple[Choice, ...] = (
         "the position is its own in as many bits as the farthest of the first of this head_dim has",
         {"place": _in_bits_of_the_first},
         1.3,
+    ),
+    *(
+        Choice(
+            "slots overwritten",
+            "memory",
+            f"the position is that of the last token whose row has its slot, of {2**bits}",
+            {"place": _in_slots(bits)},
+            1.6,
+        )
+        for bits in range(4, 18)
     ),
     _stale("that of the longest call so far", _longest, 1.3),
     _stale("counted on from the first token of the call before", _gone_on, 1.0),

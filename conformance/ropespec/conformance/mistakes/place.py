@@ -1,5 +1,7 @@
 """The position that a token is rotated by: sums of sources, and what is no sum."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ropespec.conformance.mistakes.choice import Choice
@@ -13,6 +15,8 @@ from ropespec.conformance.mistakes.orders import (
 )
 from ropespec.conformance.mistakes.rounding import rounded
 from ropespec.conformance.mistakes.rows import (
+    bits_of,
+    distinct_in,
     found_in_a_row,
     in_bits,
     rows_by_both_ends,
@@ -59,6 +63,8 @@ position of another source
 taken for a run
     What the ends of a row, or the first row and the last, say of positions is taken to hold in
     between; look at all of them.
+high bits lost
+    Positions keep as many bits as another position has; count the bits of the largest of all.
 negative positions split
     A position is divided towards zero and its remainder is not; divide and take the remainder the
     same way.
@@ -127,6 +133,17 @@ def whole(key: str, what: str, source: Source, cost: float = 1.5) -> Choice:
     change = {"place": of_each_number(source)}
     return Choice(key, "place", f"the position is {what}", change, cost)
 
+
+_COUNTING: dict[str, Callable[[Array], Array]] = {
+    "the last position of its row": lambda p: p[:, -1:],
+    "the last position of row 0": lambda p: p[:1, -1:],
+    "the last position of the last row": lambda p: p[-1:, -1:],
+    "the largest last position of any row": lambda p: p[:, -1:].max(axis=0, keepdims=True),
+    "the first position of its row": lambda p: p[:, :1],
+    "the first position of row 0": lambda p: p[:1, :1],
+    "the largest position of row 0": lambda p: p[:1].max(axis=1, keepdims=True),
+    "the number of tokens": lambda p: np.full((1, 1), p.shape[1]),
+}
 
 WHOLE: tuple[Choice, ...] = (
     *(
@@ -217,6 +234,19 @@ WHOLE: tuple[Choice, ...] = (
             token_from_the_end(bits),
         )
         for bits in (8, 16)
+    ),
+    *(
+        whole(
+            "rotated by the position of another",
+            "that of the distinct position whose number, in increasing order, is its own in 16 bits"
+            + " with a sign, from the end below zero" * signed,
+            distinct_in(16, signed=signed),
+        )
+        for signed in (False, True)
+    ),
+    *(
+        whole("high bits lost", f"its own, of which {said} says how many bits count", bits_of(most))
+        for said, most in _COUNTING.items()
     ),
     *(_split(2**k) for k in range(1, 17)),
     *(

@@ -1,5 +1,7 @@
 """Positions that are looked up by what a row, or a number of a token, is taken to say."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ropespec.conformance.mistakes.given import Array, Given
@@ -7,6 +9,8 @@ from ropespec.conformance.mistakes.orders import Source, of_rows, spread
 
 __all__ = [
     "OF_ROWS",
+    "bits_of",
+    "distinct_in",
     "found_in_a_row",
     "in_bits",
     "rows_by_both_ends",
@@ -133,6 +137,31 @@ def token_from_the_end(bits: int) -> Source:
         index = (np.arange(count) + half) % (2 * half) - half
         flat = np.where(index < 0, np.maximum(index + count, 0), index)
         return spread(g.positions.ravel()[flat].reshape(g.positions.shape), g)
+
+    return source
+
+
+def bits_of(most: Callable[[Array], Array]) -> Source:
+    """Take of each position as many bits as the size of another has."""
+
+    def source(g: Given) -> Array:
+        p = g.positions
+        if not p.size:
+            return spread(p, g)
+        bits = np.frexp(most(np.abs(p)).astype(np.float64))[1].astype(np.int64)
+        return spread(np.sign(p) * (np.abs(p) % 2**bits), g)
+
+    return source
+
+
+def distinct_in(bits: int, *, signed: bool) -> Source:
+    """Count the distinct positions in so many bits; with a sign it is from the end below zero."""
+
+    def source(g: Given) -> Array:
+        values, row = np.unique(g.positions, return_inverse=True)
+        half = 2 ** (bits - 1) if signed else 0
+        row = (row.reshape(g.positions.shape) + half) % 2**bits - half
+        return spread(values[np.maximum(row, -len(values))], g)
 
     return source
 

@@ -1,7 +1,11 @@
 """In which interpreter a subject lives, and with which environment variables."""
 
+import functools
 import os
 import sys
+import tempfile
+
+from ropespec.conformance.frameworks import FRAMEWORKS
 
 __all__ = ["PYTHON", "environment", "interpreter"]
 
@@ -20,5 +24,22 @@ def environment() -> dict[str, str]:
     Session and worker take turns. OpenMP threads of a subject that spin while they wait for work
     would take the turn of the session, half of the time of a worker that has them. What they
     compute is the same, and whoever sets the variable has it as they set it.
+
+    Another job of the run gets them too, for its workers to find what has been compiled.
     """
-    return {"OMP_WAIT_POLICY": "passive", **os.environ, "PYTHONUNBUFFERED": "1"}
+    ours = {"OMP_WAIT_POLICY": "passive"}
+    folder = _folder()
+    for framework in FRAMEWORKS.values():
+        found = {} if folder is None else framework.environment(folder.name)
+        if not found.keys() & os.environ.keys():  # or it is the user's folder, kept as they say
+            ours |= found
+    return {**ours, **os.environ, "PYTHONUNBUFFERED": "1"}
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str] | None:
+    """Return the folder of this process for what frameworks compile; it goes with the process."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="ropespec-")
+    except OSError:
+        return None  # then each worker compiles for itself

@@ -26,6 +26,7 @@ _MODULES = (
     "complex_plane",
     "contract",
     "corners",
+    "few_bits",
     "flags",
     "frameworks",
     "frequency",

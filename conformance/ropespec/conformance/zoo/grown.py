@@ -192,3 +192,26 @@ class ZerosForLater(FilledForOneCall):
     def enlarged(rows: Array, size: int) -> Array:
         """Return so many rows, which are empty behind the old ones."""
         return np.concatenate([rows, np.full(size - len(rows), -1)])
+
+
+@wrong(
+    "slots overwritten",
+    "Rows of a call that share a slot of a cache are all filled in before any is read.",
+    "ROT-19.tokens",
+)
+class SlotsOverwritten:
+    """Slots of 16384 rows for each width, and whose row each of them has."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, tuple[NDArray[np.int64], Array, Array]] = {}
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Fill in what is not there, then take all."""
+        d, slot = x.shape[-1], positions % 2**14
+        if d not in self.rows:
+            self.rows[d] = np.full(2**14, -(2**40)), *table(np.zeros(2**14, np.int64), d)
+        there, cos, sin = self.rows[d]
+        new = positions[there[slot] != positions]
+        there[new % 2**14] = new
+        cos[new % 2**14], sin[new % 2**14] = table(new, d)
+        return half(x, cos[slot], sin[slot])
