@@ -15,7 +15,7 @@ from ropespec.conformance.beside import Beside
 from ropespec.conformance.cli import main
 from ropespec.conformance.cli.jobs import fitting, others
 from ropespec.conformance.opening import open_subject
-from ropespec.conformance.order import AFRESH, LARGE, LONG, dealt, is_late, telling_first
+from ropespec.conformance.order import LARGE, LONG, dealt, is_late, telling_first
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.report.document import document
 from ropespec.conformance.runner import Plan, run
@@ -278,12 +278,11 @@ def test_a_gpu_is_not_shared_unless_that_is_asked_for(device, jobs, fits):
     assert fitting(beside, jobs, session) == (beside if fits else [])
 
 
-@pytest.mark.parametrize("compiles", [False, True])
 @pytest.mark.parametrize("jobs", [1, 2, 3])
-def test_all_checks_are_dealt(jobs, compiles):
+def test_all_checks_are_dealt(jobs):
     """Each to one job, in the order of the run; what is large to one, what is late to none."""
     checks = [item for item in telling_first(all_checks()) if not is_late(item)]
-    shares = dealt(checks, jobs, compiles=compiles)
+    shares = dealt(checks, jobs)
 
     assert sorted((one for share in shares for one in share), key=checks.index) == checks
     assert all(share == sorted(share, key=checks.index) for share in shares)
@@ -291,13 +290,3 @@ def test_all_checks_are_dealt(jobs, compiles):
     assert jobs == 1 or not any({*LARGE, *LONG} <= {item.id for item in share} for share in shares)
     assert min(map(len, shares)) > len(checks) // (jobs + 2)
     assert [item.id for item in checks[-len(LONG) :]] == [*LONG]  # no fresh instance comes after
-
-
-def test_what_is_compiled_for_one_check_is_there_for_the_next():
-    """Where every shape is compiled all usual rotations are of one job, but for fresh instances."""
-    checks = [item for item in all_checks() if item.id not in (*LARGE, *AFRESH)]
-    first, second = dealt(checks, 2, compiles=True)
-
-    assert all(item.needs[:1] == ("apply_rotary",) for item in first)
-    assert not any(item.needs[:1] == ("apply_rotary",) for item in second)
-    assert {*AFRESH} <= {item.id for item in dealt(all_checks(), 2, compiles=True)[1]}

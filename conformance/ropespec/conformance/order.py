@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from ropespec.conformance.registry import Check
 
 __all__ = [
-    "AFRESH",
     "FIRST",
     "LARGE",
     "LAST",
@@ -36,9 +35,6 @@ LONG = ("ROT-24.compiled",)
 It is the last there: the next fresh instance would import all that the compiler has imported.
 """
 
-AFRESH = ("ROT-19.history",)
-"""What asks fresh instances, each of which compiles again what its job has compiled."""
-
 
 def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
     """Return checks in the order in which to run them.
@@ -64,8 +60,8 @@ def is_late(item: Check) -> bool:
     return item.explain is not None or item.id in LAST + STRANGE
 
 
-def dealt(checks: Sequence[Check], jobs: int, *, compiles: bool = False) -> list[list[Check]]:
-    """Deal checks to so many jobs: which gets what depends on nothing that takes time.
+def dealt(checks: Sequence[Check], jobs: int) -> list[list[Check]]:
+    """Deal checks to so many jobs in turn: which gets what depends on nothing that takes time.
 
     Parameters
     ----------
@@ -73,17 +69,12 @@ def dealt(checks: Sequence[Check], jobs: int, *, compiles: bool = False) -> list
         In the order in which to run them, which each job keeps.
     jobs : int
         How many; one has all that is large, and another what is long.
-    compiles : bool
-        Whether every new shape is compiled: then the first has what rotates, for each job has to
-        compile for itself, but for `AFRESH`. Else they are dealt in turn.
     """
     last = jobs - 1
-    turns = itertools.cycle(range(min(1, last), jobs) if compiles else range(last, -1, -1))
+    turns = itertools.cycle(range(last, -1, -1))
 
     def place(item: Check) -> int:
         if item.id in LARGE:
-            return last if compiles else 0
-        if compiles and item.needs[:1] == ("apply_rotary",) and item.id not in AFRESH:
             return 0
         return last if item.id in LONG else next(turns)
 

@@ -85,8 +85,7 @@ def _ran(
     job = Job(session, plan)
     checks = telling_first(select(plan))
     early = [item for item in checks if not is_late(item)]
-    compiles = session.profile.compiles
-    own, *others = dealt(early, 1 + len(beside), compiles=compiles)
+    own, *others = dealt(early, 1 + len(beside))
     for other, share in zip(beside, others, strict=True):
         other.begin(plan, share, tell)
     for item in own:
