@@ -19,6 +19,12 @@ KEPT = {one.name: one for one in zoo()}
 @pytest.mark.parametrize(
     ("name", "called", "what", "where"),
     [
+        (
+            "one_entry_by_largest",
+            "stale positions",
+            "with this largest position of all since another",
+            "every call",
+        ),
         ("one_entry_by_ends", "stale positions", "with these ends since another", "every call"),
         (
             "rows_of_the_call_that_adds_them",

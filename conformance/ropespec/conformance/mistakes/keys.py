@@ -37,6 +37,13 @@ def like(read: Callable[[Array], Array]) -> Key:
     return key
 
 
+_OF_ALL: dict[str, Callable[[Array], Array]] = {
+    "first": lambda p: p[0, :1],
+    "last": lambda p: p[-1, -1:],
+    "smallest": lambda p: p.min(keepdims=True),
+    "largest": lambda p: p.max(keepdims=True),
+}
+
 KEYS: tuple[tuple[str, Key], ...] = (
     ("call", lambda g: 0),
     ("call of this length", lambda g: g.x.shape[1]),
@@ -62,6 +69,7 @@ KEYS: tuple[tuple[str, Key], ...] = (
     ("call with these ends of each row", like(lambda p: p[:, [0, -1]])),
     ("call with this sum of positions", like(lambda p: p.sum(keepdims=True))),
     ("call with this largest and smallest position", like(lambda p: np.array([p.min(), p.max()]))),
+    *((f"call with this {which} position of all", like(read)) for which, read in _OF_ALL.items()),
     ("call with these positions in the first row", like(lambda p: p[0])),
     ("call with these positions in any order", like(lambda p: np.sort(p, axis=None))),
     ("call of this shape of positions and parity", lambda g: (len(g.past) % 2, g.positions.shape)),

@@ -20,6 +20,7 @@ __all__ = [
     "KeptWithoutLayout",
     "LongestSoFar",
     "OneEntryByEnds",
+    "OneEntryByLargest",
     "OneEntryByShape",
     "WornByUse",
     "tail_of_empty",
@@ -82,6 +83,18 @@ class OneEntryByEnds:
     def apply_rotary(self, x: Array, positions: Array) -> Array:
         """Take positions for what their ends are."""
         key = (positions.shape, x.shape[-1], *positions.ravel()[:1], *positions.ravel()[-1:])
+        if self.kept is None or key != self.key:
+            self.key, self.kept = key, table(positions, x.shape[-1])
+        return half(x, *self.kept)
+
+
+@wrong("C1", "Tables are kept for positions with the same largest.", "ROT-19.likeness")
+class OneEntryByLargest(OneEntryByEnds):
+    """The same, made anew when the largest position differs."""
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Take positions for what the largest of them is."""
+        key = (positions.shape, x.shape[-1], int(positions.max(initial=-(2**40))))
         if self.kept is None or key != self.key:
             self.key, self.kept = key, table(positions, x.shape[-1])
         return half(x, *self.kept)
