@@ -68,6 +68,35 @@ def twice_where_the_last_block_of_8_overlaps(x, positions):
     return turn(x, positions * times)
 
 
+def window_of_256_rows(x, positions):
+    """Take the last positions before the largest from a table, and its first row for all others."""
+    return turn(x, np.maximum(positions, positions.max(initial=0) - 255))
+
+
+def as_long_as_all_rows(x, positions):
+    """Take all tokens of the batch for one sequence."""
+    pairs = x.shape[-1] // 2
+    grown = 4 * max(positions.size, 32) / 32 - 3
+    base = 10000.0 * grown ** (pairs / (pairs - 1))
+    angle = positions[..., None] * base ** (-np.arange(pairs) / pairs)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+def four_tokens_at_once(x, positions):
+    """Count four tokens from the first of them if the last fits."""
+    p = positions.copy()
+    for row in p:
+        at = 0
+        while at < len(row):
+            fits = at + 4 <= len(row) and row[at + 3] - row[at] == 3
+            row[at : at + 4 * fits] = row[at] + np.arange(4 * fits)
+            at += 4 if fits else 1
+    return turn(x, p)
+
+
+DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddings": 32}
+
+
 @pytest.mark.parametrize(
     ("function", "claims", "name", "what"),
     [
@@ -100,6 +129,24 @@ def twice_where_the_last_block_of_8_overlaps(x, positions):
             {},
             "order not undone",
             "in the order of their last positions, the largest first",
+        ),
+        (
+            window_of_256_rows,
+            {"negative_positions": False},
+            "window of a table",
+            "no farther than 255 below the largest of the call",
+        ),
+        (
+            as_long_as_all_rows,
+            {"scaling": DYNAMIC, "head_dims": [16, 32]},
+            "base grows with the length",
+            "the number of tokens, of all rows, of the call",
+        ),
+        (
+            four_tokens_at_once,
+            {},
+            "taken for a run",
+            "counted from the first of 4 tokens if the last of them fits",
         ),
         (bits_of_the_last, {}, "high bits lost", "the largest last position of any row"),
         (

@@ -1,6 +1,7 @@
 """Positions that were decoded, and the places that explain them."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -12,7 +13,14 @@ from ropespec.conformance.diagnosis.seen import Seen
 from ropespec.conformance.mistakes.blocks import BLOCKS, blocked
 from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.choice import Choice
-from ropespec.conformance.mistakes.ends import LIMITED, from_the_end, limited, sliced
+from ropespec.conformance.mistakes.ends import (
+    LIMITED,
+    from_the_end,
+    largest,
+    limited,
+    sliced,
+    window,
+)
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import restarted, run_lengths
 from ropespec.conformance.mistakes.place import combined
@@ -51,6 +59,7 @@ def fitted_places(wrong: Sequence[Seen], chain: Chain) -> Iterator[Choice]:
             yield from _blocks(tokens)
             yield from _limits(tokens)
             yield from _slices(tokens)
+            yield from _windows(tokens)
     yield from _usual_limits(wrong)
     yield from (from_the_end(end) for end in fitted_ends(wrong, chain))
 
@@ -188,6 +197,15 @@ def _slices(tokens: _Tokens) -> Iterator[Choice]:
         rows = tokens.found - steps + -(-lengths // bucket) * bucket
         if np.all(np.abs(rows - np.round(rows[0])) <= tokens.room):
             yield sliced(int(np.round(rows[0])), bucket)
+
+
+def _windows(tokens: _Tokens) -> Iterator[Choice]:
+    """Return places of tables that end with the largest position, of the row or of the call."""
+    for of_each_row in (True, False):
+        below = _of_runs(tokens, partial(largest, of_each_row=of_each_row)) - tokens.found
+        rows = int(np.round(below[0])) + 1
+        if rows > 1 and np.all(np.abs(below - below[0]) <= tokens.room):
+            yield window(rows, of_each_row=of_each_row)
 
 
 def _of_runs(tokens: _Tokens, of: Callable[[Array], Array]) -> Array:

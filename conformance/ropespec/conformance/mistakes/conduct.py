@@ -95,7 +95,8 @@ other numbers when compiled
 out not written as asked
     The result is not in out, or not by its strides; write there, everything, and return it.
 overwritten operand in place
-    In place, the second member is made from the first already rotated; read both before writing.
+    In place, something is made of what is rotated already: the second member of the first, or a
+    pair again where blocks overlap; read both members, once, before writing.
 memory never written
     What comes back was allocated and not filled, as by `empty`; write every component.
 unfit out accepted

@@ -23,6 +23,10 @@ def _longest(g: Given) -> float:
     return float(g.x.shape[1])
 
 
+def _of_all_rows(g: Given) -> float:
+    return float(g.positions.size)
+
+
 def _farthest(g: Given) -> float:
     return float(np.abs(g.positions).max(initial=0)) + 1
 
@@ -66,7 +70,11 @@ def _at_own_length(size: Callable[[Given], float], word: str) -> Choice:
     return Choice("base grows with the length", "frequency and call", what, change, 1.5)
 
 
-_SIZES = ((_longest, "length"), (_farthest, "largest position plus 1"))
+_SIZES = (
+    (_longest, "length"),
+    (_farthest, "largest position plus 1"),
+    (_of_all_rows, "number of tokens, of all rows,"),
+)
 
 DYNAMIC: tuple[Choice, ...] = tuple(_at_own_length(*size) for size in _SIZES) + tuple(
     choice

@@ -14,12 +14,15 @@ from ropespec.conformance.mistakes.orders import (
 )
 from ropespec.conformance.mistakes.place import whole
 
-__all__ = ["LIMITED", "MISTAKES", "from_the_end", "limited", "sliced"]
+__all__ = ["LIMITED", "MISTAKES", "from_the_end", "largest", "limited", "sliced", "window"]
 
 MISTAKES = entries("""
 C5 beyond the table
     Positions past the end of a table are clamped, wrapped, passed through or off by some; extend
     the table or raise.
+window of a table
+    A table has the last positions alone, and those before are clamped to its first row; make it
+    as long as positions lie apart.
 slice moved back
     A slice that would end behind a table begins earlier, as `dynamic_slice` does, so that all its
     positions are too small; make the table longer by what is sliced beyond the last token.
@@ -45,6 +48,33 @@ def sliced(rows: int, bucket: int) -> Choice:
     padded = f" in whole {bucket}s" if bucket > 1 else ""
     what = f"that of a slice which ends with row {rows - 1}, as long as the run{padded}"
     return whole("slice moved back", what, place)
+
+
+def window(rows: int, *, of_each_row: bool) -> Choice:
+    """Return the place in a table of so many rows whose last is the largest position.
+
+    Parameters
+    ----------
+    rows : int
+        Of the table.
+    of_each_row : bool
+        Whether the largest is that of the row, and not of the call.
+    """
+
+    def place(g: Given) -> Array:
+        first = largest(g.positions, of_each_row=of_each_row) - rows + 1
+        return spread(np.maximum(g.positions, first), g)
+
+    of = "its row" if of_each_row else "the call"
+    what = f"its own, and no farther than {rows - 1} below the largest of {of}"
+    return whole("window of a table", what, place)
+
+
+def largest(positions: Array, *, of_each_row: bool) -> Array:
+    """Return the largest position of its row, or of the call, for each token."""
+    axis = 1 if of_each_row else None
+    most = positions.max(axis=axis, keepdims=True, initial=np.iinfo(np.int64).min // 2)
+    return np.broadcast_to(most, positions.shape)
 
 
 def from_the_end(rows: int) -> Choice:

@@ -25,6 +25,7 @@ from ropespec.conformance.mistakes.rows import (
     run_by_its_ends,
     runs_by_all_ends,
     runs_by_their_range,
+    runs_in_steps,
     sorted_if_all_differ,
     steps_in_8_bits,
     token_by_a_shift,
@@ -243,6 +244,15 @@ WHOLE: tuple[Choice, ...] = (
             distinct_in(16, signed=signed),
         )
         for signed in (False, True)
+    ),
+    *(
+        whole(
+            "taken for a run",
+            f"counted from the first of {size} tokens{at} if the last of them fits",
+            runs_in_steps(size, aligned=bool(at)),
+        )
+        for size in (3, 4, 8, 16, 32, 64, 128)
+        for at in ("", ", in whole blocks,")
     ),
     *(
         whole("high bits lost", f"its own, of which {said} says how many bits count", bits_of(most))

@@ -19,6 +19,7 @@ __all__ = [
     "run_by_its_ends",
     "runs_by_all_ends",
     "runs_by_their_range",
+    "runs_in_steps",
     "sorted_if_all_differ",
     "steps_in_8_bits",
     "token_by_a_shift",
@@ -53,6 +54,26 @@ def runs_by_their_range(g: Given, axis: int | None = 1) -> Array:
     least = p.min(axis=axis, keepdims=True)
     fits = p.max(axis=axis, keepdims=True) - least == p.shape[1] - 1
     return spread(np.where(fits, least + np.arange(p.shape[1]), p), g)
+
+
+def runs_in_steps(size: int, *, aligned: bool) -> Source:
+    """Count so many tokens from the first of them if the last fits.
+
+    They begin wherever those before end, or at whole multiples of their number.
+    """
+
+    def source(g: Given) -> Array:
+        p = g.positions.copy()
+        fits = p[:, size - 1 :] - p[:, : max(p.shape[1] - size + 1, 0)] == size - 1
+        for row, begins in zip(p, fits, strict=True):
+            free = 0
+            for at in np.flatnonzero(begins):
+                if at >= free and not (aligned and at % size):
+                    row[at : at + size] = row[at] + np.arange(size)
+                    free = at + size
+        return spread(p, g)
+
+    return source
 
 
 def rows_by_their_ends(g: Given) -> Array:
