@@ -181,3 +181,15 @@ def test_angles_near_zero_that_are_as_inexact_as_farther_ones_are_called_so(diag
 
     assert [one.name for one in found] == ["precision claimed"]
     assert found[0].sentence.startswith("Near zero angles are as inexact as those of position ")
+
+
+def test_a_call_whose_highest_position_is_0_is_told_from_one_below_zero(diagnosed):
+    """An early return for 0 alone looks at the largest position of the call."""
+
+    def returned_early(x, positions):
+        return x.copy() if positions.size and positions.max() == 0 else turn(x, positions)
+
+    found = diagnosed(Profile.from_mapping({"interleaved": False}), apply_rotary=returned_early)
+
+    assert found[0].name == "never applied"
+    assert found[0].where == "calls whose highest position is 0"

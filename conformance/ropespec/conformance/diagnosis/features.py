@@ -120,12 +120,12 @@ FEATURES: dict[str, Feature] = {
     ),
     "highest": Feature(
         "highest",
-        per_call(lambda g: g.positions.max(initial=0)),
+        per_call(lambda g: g.positions.max() if g.positions.size else 0),
         of_positions("calls whose highest position is"),
     ),
     "lowest": Feature(
         "lowest",
-        per_call(lambda g: g.positions.min(initial=0)),
+        per_call(lambda g: g.positions.min() if g.positions.size else 0),
         of_positions("calls whose smallest position is"),
     ),
     "rows differ": Feature(
