@@ -67,7 +67,7 @@ def runs_in_steps(size: int, *, aligned: bool) -> Source:
         fits = p[:, size - 1 :] - p[:, : max(p.shape[1] - size + 1, 0)] == size - 1
         for row, begins in zip(p, fits, strict=True):
             free = 0
-            for at in np.flatnonzero(begins):
+            for at in map(int, np.flatnonzero(begins)):
                 if at >= free and not (aligned and at % size):
                     row[at : at + size] = row[at] + np.arange(size)
                     free = at + size

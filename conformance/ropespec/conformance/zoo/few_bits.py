@@ -20,6 +20,14 @@ __all__ = [
 Array = NDArray[Any]
 
 
+def _by_rows(x: Array, positions: Array, kind: type[np.integer[Any]]) -> Array:
+    """Make cosines and sines once for each distinct position, and take the rows by number."""
+    values, row = np.unique(positions, return_inverse=True)
+    cos, sin = table(values, x.shape[-1])
+    row = row.reshape(positions.shape).astype(kind)
+    return half(x, cos[row], sin[row])
+
+
 @wrong("", "Integers of 32 bits are read as if they had 64.", "ROT-7.value")
 def integers_of_64_bits(x: Array, positions: Array) -> Array:
     """Take the address of positions, and not their dtype."""
@@ -35,12 +43,8 @@ def integers_of_64_bits(x: Array, positions: Array) -> Array:
     "ROT-19.many",
 )
 def rows_in_16_bits(x: Array, positions: Array) -> Array:
-    """Make cosines and sines once for each distinct position."""
-    values, row = np.unique(positions, return_inverse=True)
-    kind = np.int16 if values.size < 2**16 else np.int32
-    cos, sin = table(values, x.shape[-1])
-    row = row.reshape(positions.shape).astype(kind)
-    return half(x, cos[row], sin[row])
+    """Take 32 bits only where 16 have too few values."""
+    return _by_rows(x, positions, np.int16 if np.unique(positions).size < 2**16 else np.int32)
 
 
 @wrong(
@@ -49,11 +53,8 @@ def rows_in_16_bits(x: Array, positions: Array) -> Array:
     "ROT-19.many",
 )
 def rows_in_uint16(x: Array, positions: Array) -> Array:
-    """Make cosines and sines once for each distinct position, however many there are."""
-    values, row = np.unique(positions, return_inverse=True)
-    cos, sin = table(values, x.shape[-1])
-    row = row.reshape(positions.shape).astype(np.uint16)
-    return half(x, cos[row], sin[row])
+    """Number distinct positions, however many there are."""
+    return _by_rows(x, positions, np.uint16)
 
 
 @wrong(
