@@ -1,6 +1,6 @@
 """How exactly a subject works where it is right, so that what is beyond that is seen."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -67,8 +67,20 @@ _WIDE = 4
 """Of how many heads the widest are asked: whether the errors of one add up is luck."""
 
 
-def coarser(seen: Sequence[Seen], right: Chain) -> Iterator[Diagnosis]:
-    """Say that everything agrees in fewer bits than are claimed, if it does."""
+def coarser(
+    seen: Sequence[Seen], right: Chain, *, afresh: Callable[[Seen], bool]
+) -> Iterator[Diagnosis]:
+    """Say that everything agrees in fewer bits than are claimed, if it does.
+
+    Parameters
+    ----------
+    seen : sequence of Seen
+        All calls.
+    right : Chain
+        What is claimed.
+    afresh : callable
+        Whether a call that is wrong is right on a fresh instance.
+    """
     wrong = [one for one in seen if one.is_wrong]
     if not wrong:
         return
@@ -88,13 +100,11 @@ def coarser(seen: Sequence[Seen], right: Chain) -> Iterator[Diagnosis]:
         short = all(
             np.array_equal(one.y, one.y.astype(np.float32), equal_nan=True) for one in wrong
         )
-        key = "x demoted" if short else "D12"
-        said = "All is right to the digits of float32"
-        yield (
-            fact(key, f"{said}, and no number has more.", "x of float64", evidence)
-            if short
-            else (fact(key, f"{said}, and no further.", "x of float64", evidence))
-        )
+        key, rest = ("x demoted", "no number has more") if short else ("D12", "no further")
+        if afresh(min(wrong, key=lambda one: one.y.size)):
+            key, rest = "C4", "to its own on a fresh instance"
+        said = f"All is right to the digits of float32, and {rest}."
+        yield fact(key, said, "x of float64", evidence)
         return
     if right.fine:
         said = "Angles have the digits of float32, and float64 is claimed."

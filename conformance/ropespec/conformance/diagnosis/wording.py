@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -75,7 +76,8 @@ def _legitimate(outcome: Outcome, halves: frozenset[str]) -> bool:
 def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis]:
     """Put the numbers of a battery into words."""
     exact = outcome.confirmed and not outcome.confirmed[0].explanation.choice.free
-    named = [] if exact else list(coarser(outcome.seen, right))
+    afresh = partial(_is_right_afresh, asker)
+    named = [] if exact else list(coarser(outcome.seen, right, afresh=afresh))
     if named:
         yield from named
         return
@@ -108,6 +110,13 @@ def in_words(asker: Asker, outcome: Outcome, right: Chain) -> Iterator[Diagnosis
         yield changed_by_others(asker, outcome) or unexplained(outcome)
         return
     yield from list(drifting(outcome)) or [_measured(outcome)]
+
+
+def _is_right_afresh(asker: Asker, wrong: Seen) -> bool:
+    """Whether a call that is wrong is right on a fresh instance."""
+    asker.fresh()
+    answer = asker.ask(wrong.given.alone())
+    return answer is not None and answer.y is not None and not Seen(answer, wrong.right).is_wrong
 
 
 def _measured(outcome: Outcome) -> Diagnosis:

@@ -10,6 +10,7 @@ from ropespec.conformance.zoo.parts import half, table
 
 __all__ = [
     "BlocksOfTheFirstDtype",
+    "ComputedInTheFirstDtype",
     "DoubledInTheFirstDtype",
     "FrequenciesOfTheFirstDtype",
     "InTheDtypeBefore",
@@ -151,4 +152,22 @@ class NarrowedForGood:
         exact = 10000.0 ** (-np.arange(0, width, 2) / width)
         theta = self.kept[width] = self.kept.get(width, exact).astype(x.dtype)
         angle = positions[..., None] * theta.astype(np.float64)
+        return half(x, np.cos(angle), np.sin(angle))
+
+
+@wrong(
+    "C4",
+    "Frequencies of a head_dim are computed in the dtype of its first call.",
+    "ROT-19.dtypes",
+    dtypes=("float32", "float64"),
+)
+class ComputedInTheFirstDtype(FrequenciesOfTheFirstDtype):
+    """Frequencies by a power of that dtype, whose errors are no rounding of the right ones."""
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Look at the head_dim, and not at the dtype."""
+        d, kind = x.shape[-1], x.dtype.type
+        if d not in self.kept:
+            self.kept[d] = kind(10000) ** (-np.arange(0, d, 2, dtype=x.dtype) / kind(d))
+        angle = positions[..., None].astype(x.dtype) * self.kept[d]
         return half(x, np.cos(angle), np.sin(angle))
