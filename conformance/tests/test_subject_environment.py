@@ -1,5 +1,6 @@
 """Tests of the environment variables of a worker."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from ropespec.conformance.subject.environment import environment
+from ropespec.conformance.subject.keeper import COMPILED
 
-COMPILED = "JAX_COMPILATION_CACHE_DIR"
+JAX = "JAX_COMPILATION_CACHE_DIR"
 
 
 @pytest.mark.parametrize(("theirs", "found"), [(None, "passive"), ("active", "active")])
@@ -23,19 +25,20 @@ def test_threads_do_not_spin_unless_that_is_asked_for(theirs, found, monkeypatch
 
 def test_what_workers_compile_is_kept_where_the_user_keeps_it(monkeypatch):
     """Whoever has a folder for compiled programs has them there, and those that they say."""
-    monkeypatch.setenv(COMPILED, "theirs")
+    monkeypatch.setenv(JAX, "theirs")
     found = environment()
 
-    assert found[COMPILED] == "theirs"
+    assert found[JAX] == "theirs"
     assert "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in found
 
 
 def test_what_workers_compile_is_kept_for_one_run(monkeypatch):
     """All workers of a process have one folder; it goes with the process."""
+    monkeypatch.delenv(JAX, raising=False)
     monkeypatch.delenv(COMPILED, raising=False)
     program = (
         "from ropespec.conformance.subject.environment import environment\n"
-        f"first, second = (environment()['{COMPILED}'] for _ in range(2))\n"
+        f"first, second = (environment()['{JAX}'] for _ in range(2))\n"
         "import os; print(first, second, os.path.isdir(first))"
     )
     said = subprocess.run(
@@ -43,6 +46,15 @@ def test_what_workers_compile_is_kept_for_one_run(monkeypatch):
     )
     first, second, was_there = said.stdout.split()
 
-    assert first == second != environment()[COMPILED]
+    assert first == second != environment()[JAX]
     assert was_there == "True"
     assert not Path(first).exists()
+
+
+def test_another_job_of_a_run_has_its_folder(monkeypatch):
+    """What is said to a job it says to its workers, and makes no folder of its own."""
+    said = environment()
+    for name in said.keys() - os.environ.keys():
+        monkeypatch.setenv(name, said[name])
+
+    assert environment() == said

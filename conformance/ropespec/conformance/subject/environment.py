@@ -6,6 +6,7 @@ import sys
 import tempfile
 
 from ropespec.conformance.frameworks import FRAMEWORKS
+from ropespec.conformance.subject.keeper import COMPILED
 
 __all__ = ["PYTHON", "environment", "interpreter"]
 
@@ -28,11 +29,12 @@ def environment() -> dict[str, str]:
     Another job of the run gets them too, for its workers to find what has been compiled.
     """
     ours = {"OMP_WAIT_POLICY": "passive"}
-    folder = _folder()
-    for framework in FRAMEWORKS.values():
-        found = {} if folder is None else framework.environment(folder.name)
-        if not found.keys() & os.environ.keys():  # or it is the user's folder, kept as they say
-            ours |= found
+    if COMPILED not in os.environ and (folder := _folder()) is not None:
+        ours[COMPILED] = f"{os.getpid()} {folder.name}"
+        for framework in FRAMEWORKS.values():
+            found = framework.environment(folder.name)
+            if not found.keys() & os.environ.keys():  # or the user keeps it, and as they say
+                ours |= found
     return {**ours, **os.environ, "PYTHONUNBUFFERED": "1"}
 
 

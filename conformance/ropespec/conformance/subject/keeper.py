@@ -22,8 +22,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["GOODBYE", "PACKET", "TAIL", "Printed"]
+__all__ = ["COMPILED", "GOODBYE", "PACKET", "TAIL", "Printed"]
 
+COMPILED = "ROPESPEC_COMPILED"
+"""The variable with the process of a run and the folder for what its workers compile."""
 GOODBYE = 2.0
 """Seconds for a worker to end by itself."""
 PACKET = 2**17
@@ -298,6 +300,15 @@ def _adopt() -> bool:
         return False
 
 
+def _tidy(parent: int) -> None:
+    """Remove the folder of a run whose process was killed, and so has left it."""
+    owner, _, folder = os.environ.get(COMPILED, "").partition(" ")
+    if owner == str(parent) != str(os.getppid()):
+        import shutil  # noqa: PLC0415  # a keeper starts sooner without it
+
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def main() -> None:
     """Keep one worker.
 
@@ -314,6 +325,7 @@ def main() -> None:
     keeper = _Keeper(socket.socket(fileno=int(control)), int(pipe), int(output), int(limit))
     keeper.start(command, folder, [int(first), int(second)], adopts=adopts)
     keeper.serve(int(parent))
+    _tidy(int(parent))
 
 
 if __name__ == "__main__":
