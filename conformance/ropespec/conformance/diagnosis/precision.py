@@ -96,19 +96,22 @@ def coarser(
     if wrong[0].given.dtype == "float64":
         if _typically(wrong) < _OF_FLOAT32 or not _within_a_turn(wrong, right):
             yield from _near_zero(wrong, right, evidence)
-            return
-        short = all(
-            np.array_equal(one.y, one.y.astype(np.float32), equal_nan=True) for one in wrong
-        )
-        key, rest = ("x demoted", "no number has more") if short else ("D12", "no further")
-        if afresh(min(wrong, key=lambda one: one.y.size)):
-            key, rest = "C4", "to its own on a fresh instance"
-        said = f"All is right to the digits of float32, and {rest}."
-        yield fact(key, said, "x of float64", evidence)
+        else:
+            yield _as_float32(wrong, evidence, afresh)
         return
     if right.fine:
         said = "Angles have the digits of float32, and float64 is claimed."
         yield fact("precision claimed", said, "far positions", evidence)
+
+
+def _as_float32(wrong: Sequence[Seen], evidence: str, afresh: Callable[[Seen], bool]) -> Diagnosis:
+    """Say what keeps no more digits than float32 has."""
+    short = all(np.array_equal(one.y, one.y.astype(np.float32), equal_nan=True) for one in wrong)
+    key, rest = ("x demoted", "no number has more") if short else ("D12", "no further")
+    if afresh(min(wrong, key=lambda one: one.y.size)):
+        key, rest = "C4", "to its own on a fresh instance"
+    said = f"All is right to the digits of float32, and {rest}."
+    return fact(key, said, "x of float64", evidence)
 
 
 def _near_zero(wrong: Sequence[Seen], right: Chain, evidence: str) -> Iterator[Diagnosis]:
