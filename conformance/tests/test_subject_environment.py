@@ -25,6 +25,7 @@ def test_threads_do_not_spin_unless_that_is_asked_for(theirs, found, monkeypatch
 
 def test_what_workers_compile_is_kept_where_the_user_keeps_it(monkeypatch):
     """Whoever has a folder for compiled programs has them there, and those that they say."""
+    monkeypatch.delenv(COMPILED, raising=False)
     monkeypatch.setenv(JAX, "theirs")
     found = environment()
 
@@ -49,6 +50,15 @@ def test_what_workers_compile_is_kept_for_one_run(monkeypatch):
     assert first == second != environment()[JAX]
     assert was_there == "True"
     assert not Path(first).exists()
+
+
+def test_a_forked_process_does_not_own_the_folder(monkeypatch):
+    """Its end is not that of the run."""
+    monkeypatch.delenv(COMPILED, raising=False)
+    owner = environment()[COMPILED]
+    monkeypatch.setattr(os, "getpid", lambda: 1)  # as a process that was forked sees it
+
+    assert environment()[COMPILED] == owner
 
 
 def test_another_job_of_a_run_has_its_folder(monkeypatch):

@@ -5,16 +5,7 @@ from collections.abc import Sequence
 
 from ropespec.conformance.registry import Check
 
-__all__ = [
-    "FIRST",
-    "LARGE",
-    "LAST",
-    "LONG",
-    "STRANGE",
-    "dealt",
-    "is_late",
-    "telling_first",
-]
+__all__ = ["FIRST", "LARGE", "LAST", "LONG", "STRANGE", "dealt", "is_late", "telling_first"]
 
 FIRST = ("ROT-6.value", "ROT-7.value")
 """Almost any mistake makes them fail: one of them is enough for a first answer."""

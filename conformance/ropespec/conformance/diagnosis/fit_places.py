@@ -192,7 +192,7 @@ def _blocks(tokens: _Tokens) -> Iterator[Choice]:
 
 def _slices(tokens: _Tokens) -> Iterator[Choice]:
     """Return places of slices that are moved back to the end of a table."""
-    steps, lengths = (_of_runs(tokens, of) for of in (restarted, run_lengths))
+    steps, lengths = (_per_token(tokens, of) for of in (restarted, run_lengths))
     for bucket in _BUCKETS:
         rows = tokens.found - steps + -(-lengths // bucket) * bucket
         if np.all(np.abs(rows - np.round(rows[0])) <= tokens.room):
@@ -202,13 +202,13 @@ def _slices(tokens: _Tokens) -> Iterator[Choice]:
 def _windows(tokens: _Tokens) -> Iterator[Choice]:
     """Return places of tables that end with the largest position, of the row or of the call."""
     for of_each_row in (True, False):
-        below = _of_runs(tokens, partial(largest, of_each_row=of_each_row)) - tokens.found
+        below = _per_token(tokens, partial(largest, of_each_row=of_each_row)) - tokens.found
         rows = int(np.round(below[0])) + 1
         if rows > 1 and np.all(np.abs(below - below[0]) <= tokens.room):
             yield window(rows, of_each_row=of_each_row)
 
 
-def _of_runs(tokens: _Tokens, of: Callable[[Array], Array]) -> Array:
+def _per_token(tokens: _Tokens, of: Callable[[Array], Array]) -> Array:
     parts = (np.repeat(of(one.positions), one.x.shape[2])[at] for one, at in tokens.givens)
     return np.concatenate(list(parts))
 

@@ -30,6 +30,7 @@ error grows with the position
 
 _FARTHEST = 2**18
 _MANY = 2**15
+"""The longest table whose rows are made one after the other, which takes a tenth of a second."""
 
 
 def _power(kind: str) -> Table:

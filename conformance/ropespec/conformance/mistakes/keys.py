@@ -43,6 +43,7 @@ _OF_ALL: dict[str, Callable[[Array], Array]] = {
     "smallest": lambda p: p.min(keepdims=True),
     "largest": lambda p: p.max(keepdims=True),
 }
+"""One position that stands for all of a call."""
 
 KEYS: tuple[tuple[str, Key], ...] = (
     ("call", lambda g: 0),

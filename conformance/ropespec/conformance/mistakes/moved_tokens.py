@@ -60,6 +60,7 @@ _KEYS: dict[str, Callable[[Array], Array]] = {
     "largest positions": lambda p: p.max(axis=1),
     "largest positions, the largest first": lambda p: -p.max(axis=1),
 }
+"""By what rows are sorted."""
 
 
 def _reversed(given: Given, y: Array) -> Array:

@@ -145,6 +145,7 @@ _COUNTING: dict[str, Callable[[Array], Array]] = {
     "the largest position of row 0": lambda p: p[:1].max(axis=1, keepdims=True),
     "the number of tokens": lambda p: np.full((1, 1), p.shape[1]),
 }
+"""What is taken for the largest position when bits are counted."""
 
 WHOLE: tuple[Choice, ...] = (
     *(

@@ -29,8 +29,9 @@ def environment() -> dict[str, str]:
     Another job of the run gets them too, for its workers to find what has been compiled.
     """
     ours = {"OMP_WAIT_POLICY": "passive"}
-    if COMPILED not in os.environ and (folder := _folder()) is not None:
-        ours[COMPILED] = f"{os.getpid()} {folder.name}"
+    if COMPILED not in os.environ and (kept := _kept()) is not None:
+        owner, folder = kept
+        ours[COMPILED] = f"{owner} {folder.name}"
         for framework in FRAMEWORKS.values():
             found = framework.environment(folder.name)
             if not found.keys() & os.environ.keys():  # or the user keeps it, and as they say
@@ -39,9 +40,12 @@ def environment() -> dict[str, str]:
 
 
 @functools.cache
-def _folder() -> tempfile.TemporaryDirectory[str] | None:
-    """Return the folder of this process for what frameworks compile; it goes with the process."""
+def _kept() -> tuple[int, tempfile.TemporaryDirectory[str]] | None:
+    """Return this process and its folder for what frameworks compile, which goes with it.
+
+    Processes that are forked from it have its folder, and do not own it.
+    """
     try:
-        return tempfile.TemporaryDirectory(prefix="ropespec-")
+        return os.getpid(), tempfile.TemporaryDirectory(prefix="ropespec-")
     except OSError:
         return None  # then each worker compiles for itself
