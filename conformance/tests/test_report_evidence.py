@@ -30,7 +30,8 @@ def clockwise(x, positions):
 
 def beyond(x, positions):
     y = rotate(x, positions)
-    y[:, 65535:] = x[:, 65535:]
+    if len(x) > 1:
+        y[:, 65535:] = x[:, 65535:]
     return y
 
 
