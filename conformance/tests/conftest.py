@@ -302,7 +302,7 @@ def run():
         # Where the package was installed before it had a plugin, that is named.
         known = importlib.metadata.entry_points(group="pytest11", name="ropespec")
         plugin = () if known else ("-p", "ropespec.pytest_plugin")
-        paths = {"PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "200"}
+        paths = {"PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "200", "PYTEST_ADDOPTS": ""}
         return subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *words],
             cwd=folder,

@@ -68,6 +68,7 @@ _PROPERTIES = {
     "ROT-22.dtype": _Property("dtype of the tables", "y has dtype", _TABLES),
     "ROT-22.gradient": _Property("gradient by tables", "rotated back", _TABLES),
     "ROT-22.refused": _Property("tables not checked", "are accepted", _TABLES, 1, _KINDS),
+    "ROT-22.tables": _Property("gradient of the tables", "gradient of", _TABLES),
     "ROT-23.gradient": _Property("written behind autograd"),
     "ROT-23.in-place": _Property("overwritten operand in place", "hold the numbers"),
     "ROT-23.out": _Property("out not written as asked"),
@@ -94,7 +95,7 @@ _COVERED = {
     "ROT-20.two-calls": ("ROT-19.history", "ROT-19.walk"),
     "ROT-23.in-place": ("ROT-23.out",),
     "ROT-23.refused": ("ROT-23.out", "ROT-23.in-place"),
-    "ROT-24.vmap": ("ROT-17.unwritten",),
+    "ROT-24.vmap": ("ROT-17.unwritten", "ROT-24.compiled"),
 }
 """Checks that say nothing new where one of others has failed."""
 

@@ -122,6 +122,9 @@ tables not checked
     Tables that do not fit x are accepted; compare the shapes.
 gradient into the tables
     The caller's tables get a gradient; they are constants.
+gradient of the tables
+    The caller's tables get a gradient that is not theirs; sum over the heads, and the rows, that
+    share an entry, or give none.
 gradient by tables
     By tables given, the gradient is not the rotation by C and -S.
 """)

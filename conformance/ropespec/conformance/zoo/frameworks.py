@@ -139,6 +139,7 @@ _TORCH, _JAX, _CALLS = "torch_transforms", "jax_transforms", "torch_calls"
 _CLAIMED = "torch_claimed"
 _seen = partial(_wrong, module=_TORCH)
 _beside = partial(_wrong, module=_CALLS)
+_in_jax = partial(_wrong, module=_JAX)
 _seen(
     "torch_jvp_backwards",
     "tangent wrong",
@@ -176,6 +177,8 @@ _seen(
     "ROT-22.constant",
     constant_tables=True,
 )
+_sine = "The gradient of sin has the wrong sign."
+_seen("torch_tables_learned_otherwise", "gradient of the tables", _sine, "ROT-22.tables")
 _seen(
     "torch_tables_not_conjugated",
     "gradient by tables",
@@ -235,42 +238,39 @@ _negating = "The step back negates positions in place, and every second one turn
 _beside("torch_negates_what_it_kept", "gradient changes what it needs", _negating, "ROT-20.again")
 _of_zeros = "Vectors of zeros are left alone, on the way back too."
 _beside("torch_padding_of_zeros", "gradient of zeros", _of_zeros, *GRADIENT)
-_wrong(
+_in_jax(
     "jax_jvp_backwards",
     "G1",
     "The tangent rotates by -m, and so the cotangent by +m.",
     "ROT-24.jvp",
     *GRADIENT,
-    module=_JAX,
 )
-_wrong(
+_in_jax(
     "jax_map_of_one_row",
     "batching rule wrong",
     "The batching rule of JAX forgets that positions are mapped.",
     "ROT-24.vmap",
-    module=_JAX,
 )
-_wrong(
+_in_jax(
     "jax_back_in_few_bits",
     "positions of few bits",
     "The step back negates positions in their own dtype, which may have no sign.",
     "FREQ-6.integers",
-    module=_JAX,
 )
-_wrong(
+_in_jax(
     "jax_backward_in_numbers",
     "gradient without a history",
     "The gradient stops at its cotangent.",
     "ROT-20.second",
-    module=_JAX,
 )
-_wrong(
+_in_jax(
     "jax_traced_path",
     "other numbers when compiled",
     "Where positions are traced, tokens are counted from 0.",
     "ROT-24.compiled",
-    module=_JAX,
 )
+_short = "Where positions are traced, the table has 8192 rows, and the last is all that follow."
+_in_jax("jax_table_of_what_is_traced", "other numbers when compiled", _short, "ROT-24.compiled")
 _right("torch_function", "An autograd function with rules of its own.", FLOAT32, module=_TORCH)
 _right("torch_writes_into_out", "Copies into out.", FLOAT32, module=_TORCH)
 _right(

@@ -14,6 +14,7 @@ __all__ = [
     "jax_custom_gradient",
     "jax_jvp_backwards",
     "jax_map_of_one_row",
+    "jax_table_of_what_is_traced",
     "jax_traced_path",
 ]
 
@@ -104,5 +105,13 @@ def jax_traced_path(x: Array, positions: Array) -> Array:
     """Count tokens from 0 where positions are traced, for their values are not known there."""
     if isinstance(positions, jax.core.Tracer):
         positions = jnp.broadcast_to(jnp.arange(positions.shape[-1]), positions.shape)
+    y: Array = jax_jitted(x, positions)
+    return y
+
+
+def jax_table_of_what_is_traced(x: Array, positions: Array) -> Array:
+    """Look up in a table that is long enough where positions are known, and of 8192 rows else."""
+    if isinstance(positions, jax.core.Tracer):
+        positions = jnp.clip(positions, -8191, 8191)
     y: Array = jax_jitted(x, positions)
     return y

@@ -17,6 +17,7 @@ __all__ = [
     "torch_map_of_one_row",
     "torch_tables",
     "torch_tables_learned",
+    "torch_tables_learned_otherwise",
     "torch_tables_not_conjugated",
     "torch_writes_behind_autograd",
     "torch_writes_into_out",
@@ -163,6 +164,12 @@ def _not_conjugated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return y
 
 
+def _otherwise(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Turn; the gradient of sin has the wrong sign."""
+    return _by_tables(x, cos, 2 * sin.detach() - sin)
+
+
 torch_tables = SimpleNamespace(apply_rotary_cos_sin=_detached)
 torch_tables_learned = SimpleNamespace(apply_rotary_cos_sin=_by_tables)
+torch_tables_learned_otherwise = SimpleNamespace(apply_rotary_cos_sin=_otherwise)
 torch_tables_not_conjugated = SimpleNamespace(apply_rotary_cos_sin=_not_conjugated)

@@ -12,8 +12,8 @@ from ropespec.conformance.checks.rotation.common import EVERYTHING
 from ropespec.conformance.checks.rotation.walked import every_item
 from ropespec.conformance.checks.shared import gradients_claimed, literal_error, unchanged
 from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
-from ropespec.conformance.judge.precision import EXPLICIT_TABLES, Precision
+from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held, worst
+from ropespec.conformance.judge.precision import EXPLICIT_TABLES, UNIT_ROUNDOFF, Precision
 from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.judge.values import numpy_dtype
 from ropespec.conformance.registry import check, walks
@@ -306,18 +306,71 @@ def gradient(trial: Trial, case: Case) -> Finding:
 def constant(trial: Trial, case: Case) -> Finding:
     """Tables are constants: whoever asks for their gradient gets none, or zeros."""
     given = _given(trial, case)
-    reply = trial.session.transform(
-        "constants",
-        NEEDS[0],
-        _sent(trial, given),
-        [to_subject(case.make_x(seed=1), trial.profile)],
-        keywords=given.call.keywords,
-    )
+    reply = _into_tables(trial, given, case.make_x(seed=1))
     for name, found in zip(("cos", "sin"), reply.values, strict=False):
         if np.any(found.astype(np.float64) != 0.0):
             message = f"{name} gets a gradient; the tables of the caller are constants"
             return broken(message, call=given.call)
     return held()
+
+
+def _claims_no_constants(trial: Trial) -> str | None:
+    """Need that a caller's tables may get a gradient."""
+    return _differentiable(trial) or (
+        "constant tables claimed" if trial.profile.constant_tables else None
+    )
+
+
+@check(
+    "ROT-22.tables",
+    "The tables of a caller get a gradient that is not theirs.",
+    needs=NEEDS,
+    space=Space(values=("normal",), min_seq=2, min_heads=2),
+    applies=_claims_no_constants,
+    share=0.2,
+)
+def tables(trial: Trial, case: Case) -> Finding:
+    """C gets none, as S, or the sum of x1 g1 + x2 g2 over what shares it, and S of x1 g2 - x2 g1.
+
+    A sum of n products may err by n + 4 roundings of the coarser dtype.
+    """
+    given = _given(trial, case)
+    c = case.make_x(seed=1)
+    reply = _into_tables(trial, given, c)
+    got = [one.astype(np.float64) for one in reply.values]
+    if not any(one.any() for one in got):
+        return held()
+    if [one.shape for one in got] != [given.cos.shape] * 2:
+        found = ", ".join(reply.descriptions)
+        return broken(f"the gradients of cos and sin must have their shape; got {found}")
+    x, g = (_call(trial, case, of, given.cos, given.sin).expect(case).pairs for of in (given.x, c))
+    alone = given.cos.ndim == 2
+    shared: tuple[int, ...] = (0, 2) if alone else (2,)
+    off = max(UNIT_ROUNDOFF[one] for one in (case.dtype, given.cos.dtype.name))
+    count = case.heads * (case.batch if alone else 1) + 4
+    findings = []
+    for name, back, (one, other) in zip(
+        ("cos", "sin"),
+        got,
+        ((x.x1 * g.x1, x.x2 * g.x2), (x.x1 * g.x2, -x.x2 * g.x1)),
+        strict=True,
+    ):
+        allowed = count * off * (np.abs(one) + np.abs(other)).sum(axis=shared)
+        message = f"the gradient of {name} is not the sum of its products over the heads"
+        exact = (one + other).sum(axis=shared)
+        findings.append(compare(back, exact, allowed, name=f"gradient of {name}", message=message))
+    return worst(*findings).after(given.call)
+
+
+def _into_tables(trial: Trial, given: Given, cotangent: Array) -> Reply:
+    """Ask for the gradients of the tables."""
+    return trial.session.transform(
+        "constants",
+        NEEDS[0],
+        _sent(trial, given),
+        [to_subject(cotangent, trial.profile)],
+        keywords=given.call.keywords,
+    )
 
 
 _REFUSED = ("odd shapes", "another length", "too wide", "integers", "two dtypes", "one axis")

@@ -1,6 +1,7 @@
 """Checks of gradients and transforms: ROT-20 beyond its first derivative, and ROT-24."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,19 @@ def has_gradient(trial: Trial) -> str | None:
     if trial.profile.framework.has_gradients or "apply_rotary_vjp" in trial.session.offers:
         return gradients_claimed(trial)
     return f"{trial.profile.array} has no gradients, and apply_rotary_vjp is not offered"
+
+
+def _placed(case: Case) -> Array:
+    """Positions as they were drawn, and in every second case from the last that is claimed on.
+
+    Values that are traced are not looked at: a table that is long enough for a plain call is not.
+    """
+    return (_far(case) if case.seed % 2 else case).make_positions()
+
+
+def _far(case: Case) -> Case:
+    """The ends of all that is claimed."""
+    return replace(case, positions="ends")
 
 
 def _settled(trial: Trial, case: Case) -> Case:
@@ -186,7 +200,7 @@ def second(trial: Trial, case: Case) -> Finding:
 
     Its pullback takes u to R_m u, the plain call.
     """
-    positions = case.make_positions()
+    positions = _placed(case)
     x, c, u = (case.make_x(positions, seed=seed) for seed in range(3))
     got = _apply(trial, "second", case, (x, positions), c, u)
     call = called(case, x, positions)
@@ -208,7 +222,7 @@ def second(trial: Trial, case: Case) -> Finding:
 )
 def two_calls(trial: Trial, case: Case) -> Finding:
     """The gradient of <c, f(x, m)> + <d, f(x, n)> is the sum of the gradients of each."""
-    m = case.make_positions()
+    m = _placed(case)
     n = elsewhere(m)
     x, c, d = (case.make_x(m, seed=seed) for seed in range(3))
     (got,) = _apply(trial, "two_calls", case, (x, m), c, d, others=(n,))
@@ -241,7 +255,7 @@ def _able(transform: str, otherwise: str) -> Callable[[Trial], str | None]:
 )
 def taken_again(trial: Trial, case: Case) -> Finding:
     """Two steps back through one call each give the rotation of their own cotangent."""
-    m = case.make_positions()
+    m = _placed(case)
     x, c, d = (case.make_x(m, seed=seed) for seed in range(3))
     message = "the gradient is another when it is taken a second time through one call"
     found = [
@@ -263,7 +277,7 @@ def reused(trial: Trial, case: Case) -> Finding:
 
     The framework may refuse to go back then: nobody takes that for a gradient.
     """
-    m = case.make_positions()
+    m = _placed(case)
     x, c = (case.make_x(m, seed=seed) for seed in range(2))
     (got,) = _apply(trial, "positions_reused", case, (x, m), c, others=(elsewhere(m),))
     if not got.size:
@@ -284,7 +298,7 @@ def reused(trial: Trial, case: Case) -> Finding:
 )
 def jvp(trial: Trial, case: Case) -> Finding:
     """jvp of f(., m) at x along t is (f(x, m), f(t, m))."""
-    positions = case.make_positions()
+    positions = _placed(case)
     x, t = case.make_x(positions), case.make_x(positions, seed=1)
     got = _apply(trial, "jvp", case, (x, positions), t)
     if len(got) != 2:
@@ -313,7 +327,7 @@ _MAPPED: tuple[tuple[str, Callable[[int], tuple[int | None, int | None]]], ...] 
 def vmap(trial: Trial, case: Case) -> Finding:
     """vmap over x, over positions, and over both is the stack of the plain calls."""
     one = case.make_positions()
-    places = (one, elsewhere(one))
+    places = (one, _far(case).make_positions())
     xs = tuple(case.make_x(one, seed=seed) for seed in range(2))
     findings = []
     for name, choose in _MAPPED:
@@ -372,7 +386,8 @@ def compiled(trial: Trial, case: Case) -> Finding:
     cotangents = (c,) if trial.profile.gradients else ()
     before = trial.rotate(case, x, first)
     findings = []
-    for where, words in ((first, ""), (elsewhere(first), " at positions that are new to it")):
+    new = _far(case).make_positions()
+    for where, words in ((first, ""), (new, " at positions that are new to it")):
         got = _apply(trial, "compiled", case, (x, where), *cotangents)
         message = f"the compiled function gives another result than the plain one{words}"
         findings.append(_as_plain(trial, case, (x, where), got[0], message))
