@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from ropespec.conformance.case import Case
 from ropespec.conformance.profile import Profile
+from ropespec.conformance.results import CheckResult, Counterexample, Status
 from ropespec.conformance.zoo.parts import half, turn
 
 
@@ -97,6 +99,30 @@ def four_tokens_at_once(x, positions):
 DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddings": 32}
 
 
+def all_rows_in_blocks_of_64(x, positions):
+    """Rotate the tokens of all rows in place by whole blocks, of which the last begins earlier."""
+    count = positions.size
+    times = np.ones(count, np.int64)
+    if count > 64 and count % 64:
+        times[count - 64 : count // 64 * 64] = 2
+    return turn(x, positions * times.reshape(positions.shape))
+
+
+def one_run_of_all_rows(x, positions):
+    """Count on from the first token of the batch if the last is as far as that comes."""
+    flat = positions.ravel()
+    if flat.size and flat[-1] - flat[0] == flat.size - 1:
+        flat = flat[0] + np.arange(flat.size)
+    return turn(x, flat.reshape(positions.shape))
+
+
+def padding_in_front(x, positions):
+    """Leave alone what repeats the position of the next from the first token of a row on."""
+    same = np.logical_and.accumulate(positions[:, :-1] == positions[:, 1:], axis=1)
+    front = np.concatenate([same, np.zeros_like(positions[:, :1], bool)], axis=1)
+    return turn(x, np.where(front, 0, positions))
+
+
 @pytest.mark.parametrize(
     ("function", "claims", "name", "what"),
     [
@@ -148,6 +174,19 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
             "taken for a run",
             "counted from the first of 4 tokens if the last of them fits",
         ),
+        (
+            all_rows_in_blocks_of_64,
+            {},
+            "last block moved back",
+            "moved back to end with the row, overlaps, all rows as one",
+        ),
+        (one_run_of_all_rows, {}, "taken for a run", "the first of all, all rows as one, if the"),
+        (
+            padding_in_front,
+            {},
+            "position taken for padding",
+            "0 for tokens in front of a row that have the position of the one behind them",
+        ),
         (bits_of_the_last, {}, "high bits lost", "the largest last position of any row"),
         (
             of_the_two_rows_before,
@@ -193,3 +232,70 @@ def test_a_call_whose_highest_position_is_0_is_told_from_one_below_zero(diagnose
 
     assert found[0].name == "never applied"
     assert found[0].where == "calls whose highest position is 0"
+
+
+def test_frequencies_in_few_steps_are_told_where_little_is_off(diagnosed):
+    """Under a class for float32 angles, what is off shows in slow pairs at far positions alone."""
+
+    def in_steps(x, positions):
+        theta = 10000.0 ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1])
+        steps = np.floor(theta / (2 * np.pi) * 2.0**32)
+        angle = (positions[..., None] * steps % 2.0**32) * (2 * np.pi / 2.0**32)
+        return half(x, np.cos(angle), np.sin(angle))
+
+    claims = {"interleaved": False, "precision": "float32-angles", "head_dims": [32, 64, 128]}
+    found = diagnosed(Profile.from_mapping(claims), apply_rotary=in_steps)
+
+    assert [one.name for one in found] == ["frequencies in fixed point"]
+    assert "rounded down to whole steps of 2^-32 turns" in found[0].sentence
+
+
+def test_the_last_heads_are_left_and_their_gradient_is_no_second_mistake(diagnosed):
+    """What comes back is rotated as at 0, whatever positions there are, forward and back."""
+
+    def in_passes(x, positions):
+        passes = max(1, x.shape[2] // 4)
+        done = passes * (x.shape[2] // passes)
+        return np.concatenate([turn(x[:, :, :done], positions), x[:, :, done:]], axis=2)
+
+    def back(cotangent, positions):
+        return in_passes(cotangent, -positions)
+
+    profile = Profile.from_mapping({"interleaved": False})
+    functions = {"apply_rotary": in_passes, "apply_rotary_vjp": back}
+
+    assert [one.name for one in diagnosed(profile, **functions)] == ["never applied"]
+    failed = at_a_case(profile, "ROT-20.gradient", *(1, 1, 33, 48), "arange", 2047)
+    assert [one.name for one in diagnosed(profile, [failed], **functions)] == ["never applied"]
+
+
+def at_a_case(profile, check, *words):
+    """Return that a check failed at a case: its sizes, its positions, and the first of them."""
+    *shape, positions, start = words
+    by, most = profile.convention, profile.max_position
+    case = Case(*shape, by, "float32", positions, start, most, "normal", strided=False, seed=0)
+    shown = Counterexample(case.as_dict(), {}, "", None, None, None)
+    return CheckResult(check, check.split(".")[0], "", "", Status.FAIL, counterexample=shown)
+
+
+def test_a_slice_of_a_power_of_two_is_moved_back(diagnosed):
+    """A slice has 16 rows, or twice as many until the run fits, of a table of 4096."""
+
+    def sliced(x, positions):
+        count, size = positions.shape[1], 16
+        if not positions.size or (positions != positions[:, :1] + np.arange(count)).any():
+            return turn(x, positions)
+        while size < count:
+            size *= 2
+        return turn(x, np.minimum(positions[:, :1], 4096 - size) + np.arange(count))
+
+    claims = {"interleaved": False, "max_position": 4095, "negative_positions": False}
+    profile = Profile.from_mapping(claims)
+    failed = [
+        at_a_case(profile, "ROT-7.value", *(2, seq, 2, 32), "arange", 4096 - seq)
+        for seq in (5, 17, 40)
+    ]
+    found = diagnosed(profile, failed, apply_rotary=sliced)
+
+    assert [one.name for one in found] == ["slice moved back"]
+    assert "as long as the run in 16, doubled until it fits" in found[0].sentence

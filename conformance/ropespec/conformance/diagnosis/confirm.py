@@ -156,6 +156,9 @@ def fresh_calls(maker: Maker, seed: int, where: Where = EVERYWHERE) -> list[Give
         dtype = maker.profile.dtypes[k % len(maker.profile.dtypes)]
         pattern = patterns[k % len(patterns)]
         made.append(maker.given(shape, pattern, seed + k, dim=dim, dtype=dtype))  # type: ignore[arg-type]
+    # What is off in the slow pairs of wide heads alone is off most there.
+    made.append(_last(maker, (2, 5, 3), seed + 9, max(dims)))
+    made.append(maker.given((2, 5, 3), np.tile(_run_to_the_last(maker, 5), (2, 1)), seed + 10))
     made += maker.flags(seed + 7)
     made += [maker.given((2, 5, 2), "scattered", seed, values=of) for of in ("large", "tiny")]
     made += () if compiled else no_runs(maker, seed)
@@ -177,7 +180,20 @@ def _alike(maker: Maker, like: Sequence[Seen], seed: int) -> list[Given]:
     for k, (b, s, h, d) in enumerate(dict.fromkeys(one.given.shape for one in like)):
         made.append(maker.given((b, s, h), "scattered", seed + 30 + k, dim=d))
         made.append(maker.given((b, s + 1, h), "ragged", seed + 40 + k, dim=d))
+        made.append(_last(maker, (b, s, h), seed + 60 + k, d))
     return made
+
+
+def _run_to_the_last(maker: Maker, count: int) -> Array:
+    """Return so many positions in a row, the last one that is claimed."""
+    return np.maximum(maker.profile.max_position - np.arange(count)[::-1], 0)
+
+
+def _last(maker: Maker, shape: tuple[int, int, int], seed: int, dim: int) -> Given:
+    """Make a call near the last position that is claimed."""
+    most = maker.profile.max_position
+    before = np.random.default_rng([seed, 43]).integers(0, min(400, most + 1), shape[:2])
+    return maker.given(shape, most - before, seed, dim=dim)
 
 
 def _measured(maker: Maker, right: Chain, choice: Choice, seed: int) -> list[Given]:

@@ -97,7 +97,7 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
         for one in results
     )
     if not lost and _has_gradient(session) and (slope or (not told and not results)):
-        told += _gradient(session, maker, outcome)
+        told += _gradient(session, maker, outcome, {one.name for one in told})
     yield from told
 
 
@@ -155,7 +155,9 @@ def _given_of(case: dict[str, Any], profile: Profile) -> Given | None:
     return Given(x, positions, drawn.convention, drawn.strided, drawn.positions_view)
 
 
-def _gradient(session: Session, maker: Maker, forward: Outcome) -> Iterator[Diagnosis]:
+def _gradient(
+    session: Session, maker: Maker, forward: Outcome, named: set[str]
+) -> Iterator[Diagnosis]:
     """Examine the gradient as a rotation of the cotangent by the opposite angle.
 
     A gradient that is off as the function is, is its own and no second mistake; nor is one in the
@@ -166,7 +168,8 @@ def _gradient(session: Session, maker: Maker, forward: Outcome) -> Iterator[Diag
     demoted = {one.explanation.choice.key for one in forward.confirmed} & {"x demoted", "D12"}
     if not demoted and not _whats(outcome) & _whats(forward):
         for one in in_words(asker, outcome, BACKWARD):
-            yield one if one.name == "unknown" else _of_gradient(one)
+            if one.name not in named:
+                yield one if one.name == "unknown" else _of_gradient(one)
     for one in conduct(asker, outcome.answers):
         refused = one.name == "it raises" or one.name.endswith("refused")
         yield _raised(asker, outcome, one) if refused else one

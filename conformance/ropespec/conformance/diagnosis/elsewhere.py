@@ -87,7 +87,7 @@ def _read(seen: Seen) -> Array | None:
     number = np.where(wrong & decoded.fits, np.rint(np.nan_to_num(decoded.found)), own)
     left = ~_made(seen, number)
     far = (sign * 2.0**power for power in range(_BITS) for sign in (1, -1))
-    for one in (*np.unique(seen.given.positions), *(own + by for by in far)):
+    for one in (0, *np.unique(seen.given.positions), *(own + by for by in far)):
         if not left.any():
             break
         tried = np.where(left, one, number)

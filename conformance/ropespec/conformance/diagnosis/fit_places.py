@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ropespec.conformance.diagnosis.fit_ends import fitted_ends
 from ropespec.conformance.diagnosis.read import places, snapped
 from ropespec.conformance.diagnosis.seen import Seen
-from ropespec.conformance.mistakes.blocks import BLOCKS, blocked
+from ropespec.conformance.mistakes.blocks import BLOCKS, blocked, by_blocks
 from ropespec.conformance.mistakes.chain import Chain
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.ends import (
@@ -18,6 +18,7 @@ from ropespec.conformance.mistakes.ends import (
     from_the_end,
     largest,
     limited,
+    padded,
     sliced,
     window,
 )
@@ -176,7 +177,9 @@ def _blocks(tokens: _Tokens) -> Iterator[Choice]:
     """Return places by blocks of some size."""
     if np.all(np.abs(tokens.found - tokens.own) <= tokens.room):
         return
-    for word, (_, _, source) in BLOCKS.items():
+    several = any(given.x.shape[0] > 1 for given, _ in tokens.givens)
+    for word, through in product(BLOCKS, (False, True)[: 1 + several]):
+        source = by_blocks(word, through=through)
         for size in _SIZES:
             begin, fits = 0, True
             for given, at in tokens.givens:
@@ -187,16 +190,16 @@ def _blocks(tokens: _Tokens) -> Iterator[Choice]:
                 if not fits:
                     break
             if fits:
-                yield blocked(word, size)
+                yield blocked(word, size, through=through)
 
 
 def _slices(tokens: _Tokens) -> Iterator[Choice]:
     """Return places of slices that are moved back to the end of a table."""
     steps, lengths = (_per_token(tokens, of) for of in (restarted, run_lengths))
-    for bucket in _BUCKETS:
-        rows = tokens.found - steps + -(-lengths // bucket) * bucket
+    for bucket, doubled in product(_BUCKETS, (False, True)):
+        rows = tokens.found - steps + padded(lengths, bucket, doubled=doubled)
         if np.all(np.abs(rows - np.round(rows[0])) <= tokens.room):
-            yield sliced(int(np.round(rows[0])), bucket)
+            yield sliced(int(np.round(rows[0])), bucket, doubled=doubled)
 
 
 def _windows(tokens: _Tokens) -> Iterator[Choice]:

@@ -8,9 +8,9 @@ from ropespec.conformance.mistakes.chain import ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.orders import own, places, spread
+from ropespec.conformance.mistakes.orders import as_one_row, own, places, spread
 
-__all__ = ["BLOCKS", "LATE_BLOCKS", "MISTAKES", "blocked"]
+__all__ = ["BLOCKS", "LATE_BLOCKS", "MISTAKES", "blocked", "by_blocks"]
 
 MISTAKES = entries("""
 B3 positions of the first part for all
@@ -246,11 +246,18 @@ def _late_blocks(size: int) -> Choice:
     )
 
 
-def blocked(word: str, size: int) -> Choice:
-    """Return a place of `BLOCKS` for a size of the block."""
-    key, what, source = BLOCKS[word]
-    said = f"the position is {what.format(size)}"
+def blocked(word: str, size: int, *, through: bool = False) -> Choice:
+    """Return a place of `BLOCKS` for a size of the block, of a row or through the batch."""
+    key, what, _ = BLOCKS[word]
+    said = f"the position is {what.format(size)}{', all rows as one' * through}"
+    source = by_blocks(word, through=through)
     return Choice(key, "place", said, {"place": lambda g: source(g, size)}, 2.0)
+
+
+def by_blocks(word: str, *, through: bool) -> Callable[[Given, int], Array]:
+    """Return the source of a word of `BLOCKS`, which may take all rows for one."""
+    _, _, source = BLOCKS[word]
+    return (lambda g, n: as_one_row(lambda one: source(one, n))(g)) if through else source
 
 
 def _twice(size: int) -> Choice:

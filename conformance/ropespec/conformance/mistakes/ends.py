@@ -14,7 +14,16 @@ from ropespec.conformance.mistakes.orders import (
 )
 from ropespec.conformance.mistakes.place import whole
 
-__all__ = ["LIMITED", "MISTAKES", "from_the_end", "largest", "limited", "sliced", "window"]
+__all__ = [
+    "LIMITED",
+    "MISTAKES",
+    "from_the_end",
+    "largest",
+    "limited",
+    "padded",
+    "sliced",
+    "window",
+]
 
 MISTAKES = entries("""
 C5 beyond the table
@@ -29,25 +38,32 @@ slice moved back
 """)
 
 
-def sliced(rows: int, bucket: int) -> Choice:
+def sliced(rows: int, bucket: int, *, doubled: bool = False) -> Choice:
     """Return the place of a slice that is moved back so that it ends with a table.
 
     Parameters
     ----------
     rows : int
         Of the table.
-    bucket : int
-        A slice has whole buckets of this many rows, at least as many as a run has tokens.
+    bucket, doubled : int, bool
+        Of `padded`.
     """
 
     def place(given: Given) -> Array:
-        steps, lengths = restarted(given.positions), run_lengths(given.positions)
-        last = np.maximum(rows - -(-lengths // bucket) * bucket, 0)
-        return spread(np.minimum(given.positions - steps, last) + steps, given)
+        steps = restarted(given.positions)
+        lengths = padded(run_lengths(given.positions), bucket, doubled=doubled)
+        begin = np.minimum(given.positions - steps, np.maximum(rows - lengths, 0))
+        return spread(begin + steps, given)
 
-    padded = f" in whole {bucket}s" if bucket > 1 else ""
-    what = f"that of a slice which ends with row {rows - 1}, as long as the run{padded}"
-    return whole("slice moved back", what, place)
+    how = f" in {bucket}, doubled until it fits" if doubled else f" in whole {bucket}s"
+    what = f"that of a slice which ends with row {rows - 1}, as long as the run"
+    return whole("slice moved back", what + how * (bucket > 1 or doubled), place)
+
+
+def padded(lengths: Array, bucket: int, *, doubled: bool) -> Array:
+    """Make a length that of whole buckets, or of one that is doubled until it is enough."""
+    count = -(-lengths // bucket)
+    return np.asarray(bucket * (2 ** np.ceil(np.log2(count)) if doubled else count))
 
 
 def window(rows: int, *, of_each_row: bool) -> Choice:

@@ -72,8 +72,7 @@ def _row_short(how: str, grown: Grown, *, by_width: bool) -> Choice:
     def place(given: Given) -> Array:
         rows = 0
         for one in asked_for(given, by_width=by_width):
-            largest = int(one.positions.max(initial=0))
-            rows = int(grown(largest, rows)) if largest > rows or not rows else rows
+            rows = int(grown(int(one.positions.max(initial=0)), rows))
         p = own_position(given)
         return np.where(p == rows, p - 1, p)
 
@@ -209,6 +208,21 @@ def _doubled_beyond(first: int) -> Grown:
     return lambda need, rows: longer(need, rows) if rows or need > first else first
 
 
+def _beyond(grown: Grown) -> Grown:
+    """Return a growth of those that are asked for more than the number of rows."""
+    return lambda need, rows: grown(need, rows) if need > rows or not rows else rows
+
+
+def _at_least_doubled(first: int) -> Grown:
+    """Return the growth of a table that is asked for as many rows as it has, and then doubled."""
+
+    def grown(need: int, rows: int) -> float:
+        there = rows or first
+        return max(need, 2 * there) if need >= there else there
+
+    return grown
+
+
 def _in_steps_of(step: int) -> Grown:
     return lambda need, _: -(-need // step) * step
 
@@ -229,11 +243,15 @@ KEPT_TABLES: tuple[Choice, ...] = (
     *(
         _row_short(how, grown, by_width=by_width)
         for how, grown in (
-            ("as long as the largest position", lambda need, _: need),
-            ("at least doubled", lambda need, rows: max(need, 2 * rows)),
-            *((f"of {2**k}, doubled", doubled_from(2**k)) for k in range(4, 15)),
-            *((f"in steps of {2**k}", _in_steps_of(2**k)) for k in range(4, 13)),
-            *((f"of {2**k}, doubled until that fits", _doubled_beyond(2**k)) for k in range(4, 15)),
+            ("as long as the largest position", _beyond(lambda need, _: need)),
+            ("at least doubled", _beyond(lambda need, rows: max(need, 2 * rows))),
+            *((f"of {2**k}, at least doubled", _at_least_doubled(2**k)) for k in range(4, 15)),
+            *((f"of {2**k}, doubled", _beyond(doubled_from(2**k))) for k in range(4, 15)),
+            *((f"in steps of {2**k}", _beyond(_in_steps_of(2**k))) for k in range(4, 13)),
+            *(
+                (f"of {2**k}, doubled until that fits", _beyond(_doubled_beyond(2**k)))
+                for k in range(4, 15)
+            ),
         )
         for by_width in (True, False)
     ),

@@ -15,6 +15,9 @@ MISTAKES = entries("""
 x normalised
     The result does not grow with x; a norm of q and k is a function of its own, and comes before
     the rotation.
+length lost and found
+    A pair is divided by its length and a little more, and multiplied by its length again, so short
+    ones come out shorter; rotate the pair itself.
 """)
 
 _SMALL = (0.0, 1e-12, 1e-8, 1e-6, 1e-5)
@@ -79,11 +82,36 @@ _USUAL = (("its root mean square", 0.0), ("its root mean square", 1e-6), ("its l
 NORMS: tuple[Choice, ...] = tuple(_choice("a head", by, small) for by, small in _USUAL)
 """What x is usually divided by."""
 
-RARE_NORMS: tuple[Choice, ...] = tuple(
-    _choice(of, by, small, 2.0)
-    for of in ("a head", "what turns of a head", "all heads together")
-    for by, (_, _, smalls) in _NORMS.items()
-    for small in smalls
-    if of != "a head" or (by, small) not in _USUAL
+_LENGTHS: dict[str, Callable[[Array, float], Array]] = {
+    "its length and {:g} more": lambda r, small: r / (r + small),
+    "its length, of which the square is {:g} more": lambda r, small: r / np.sqrt(r * r + small),
+    "its length, {:g} at least": lambda r, small: r / np.maximum(r, small),
+}
+"""By what a pair is divided, and its length over that."""
+
+
+def _shortened(how: str, small: float) -> Choice:
+    def product(a: Array, b: Array, c: Array, s: Array) -> tuple[Array, Array]:
+        by = _LENGTHS[how](np.hypot(a, b), small)
+        return by * (a * c - b * s), by * (a * s + b * c)
+
+    what = f"each pair is divided by {how.format(small)}, and multiplied by its length"
+    shown = (Shown.by("shorter_by_a_little", "ROT-10.identity"),) * (small == _SHOWN)
+    shown = shown if how == next(iter(_LENGTHS)) else ()
+    change = {"product": product, "slack": 2.0}
+    return Choice("length lost and found", "product", what, change, 2.0, shown=shown)
+
+
+_SHOWN = 1e-6
+
+RARE_NORMS: tuple[Choice, ...] = (
+    *(
+        _choice(of, by, small, 2.0)
+        for of in ("a head", "what turns of a head", "all heads together")
+        for by, (_, _, smalls) in _NORMS.items()
+        for small in smalls
+        if of != "a head" or (by, small) not in _USUAL
+    ),
+    *(_shortened(how, 10.0**-k) for how in _LENGTHS for k in range(3, 13)),
 )
 """What else it may be divided by."""

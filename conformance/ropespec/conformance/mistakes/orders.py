@@ -10,6 +10,7 @@ from ropespec.conformance.mistakes.given import Array, Given
 
 __all__ = [
     "Source",
+    "as_one_row",
     "as_the_first_document",
     "evens_first",
     "flat",
@@ -63,6 +64,17 @@ def of_each_number(place: Source) -> Source:
         return followed(given, np.concatenate(made, axis=-1))
 
     return each
+
+
+def as_one_row(place: Source) -> Source:
+    """Take all rows for one."""
+
+    def joined(g: Given) -> Array:
+        rows, tokens, *rest = g.x.shape
+        x, positions = g.x.reshape(1, rows * tokens, *rest), g.positions.reshape(1, -1)
+        return place(replace(g, x=x, positions=positions)).reshape(rows, tokens, 1, 1)
+
+    return joined
 
 
 def of_rows(pick: Callable[[Array], Array]) -> Source:

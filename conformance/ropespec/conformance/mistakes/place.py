@@ -9,6 +9,7 @@ from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import (
     Source,
+    as_one_row,
     of_each_number,
     own,
     spread,
@@ -32,6 +33,7 @@ from ropespec.conformance.mistakes.rows import (
     token_from_the_end,
     token_in,
     token_of_the_first,
+    without_repeats,
 )
 from ropespec.conformance.mistakes.sources import SOURCES
 
@@ -188,6 +190,11 @@ WHOLE: tuple[Choice, ...] = (
         "counted from the smallest of all if the largest of all is as far as in a run",
         lambda g: runs_by_their_range(g, None),
     ),
+    whole(
+        "taken for a run",
+        "counted from the first of all, all rows as one, if the last fits",
+        as_one_row(run_by_its_ends),
+    ),
     whole("taken for a run", "of the first row if the last has the same", rows_by_their_ends),
     whole(
         "taken for a run", "of the first row if all rows begin with the same", rows_by_their_firsts
@@ -254,6 +261,16 @@ WHOLE: tuple[Choice, ...] = (
         )
         for size in (3, 4, 8, 16, 32, 64, 128)
         for at in ("", ", in whole blocks,")
+    ),
+    *(
+        whole(
+            "position taken for padding",
+            f"its own, and 0 for tokens{where} that have the position of the one {of}",
+            without_repeats(in_front=bool(where), of_next=of == "behind them"),
+            0.9 if where else 0.95,
+        )
+        for of, end in (("behind them", " in front of a row"), ("before them", " at its end"))
+        for where in (end, "")
     ),
     *(
         whole("high bits lost", f"its own, of which {said} says how many bits count", bits_of(most))

@@ -26,6 +26,7 @@ __all__ = [
     "token_from_the_end",
     "token_in",
     "token_of_the_first",
+    "without_repeats",
 ]
 
 
@@ -74,6 +75,22 @@ def runs_in_steps(size: int, *, aligned: bool) -> Source:
         return spread(p, g)
 
     return source
+
+
+def without_repeats(*, in_front: bool, of_next: bool) -> Source:
+    """Return 0 for a token whose next, or the one before, has the same position.
+
+    In front, or behind, is where no token between it and the end of the row has another.
+    """
+
+    def pick(p: Array) -> Array:
+        same = p[:, :-1] == p[:, 1:]
+        same = same if of_next else same[:, ::-1]
+        same = np.logical_and.accumulate(same, axis=1) if in_front else same
+        taken = np.concatenate([same, np.zeros_like(p[:, :1], dtype=bool)], axis=1)
+        return np.where(taken if of_next else taken[:, ::-1], 0.0, p)
+
+    return of_rows(pick)
 
 
 def rows_by_their_ends(g: Given) -> Array:

@@ -130,6 +130,23 @@ class DoubledTooLate(TableOneRowShort):
 
 
 @wrong(
+    "table a row short",
+    "A table that is too short is doubled, or as long as the largest position if that is more.",
+    "FREQ-6.neighbours",
+    negative_positions=False,
+    max_position=16383,
+)
+class DoubledOrAsLong(TableOneRowShort):
+    """It is long enough where twice as many rows are more."""
+
+    def apply_rotary(self, x: Array, positions: Array) -> Array:
+        """Take the last row for what is behind it."""
+        rows, largest = self.rows.get(x.shape[-1], 256), int(positions.max(initial=0))
+        self.rows[x.shape[-1]] = rows = max(2 * rows, largest) if largest >= rows else rows
+        return rope(x, np.minimum(positions, rows - 1))
+
+
+@wrong(
     "negative positions from the end of a table",
     "A position below zero is the index of a row, counted from the end of a table that grows.",
     "ROT-7.value",
