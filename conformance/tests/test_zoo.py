@@ -38,7 +38,7 @@ TELLING = (
     *("FREQ-2", "JDG-3"),
 )
 # Where there is more to a derivative than what the framework makes of plain operations.
-DERIVED = ("ROT-20.gradient", "ROT-24.jvp", "ROT-24.vmap")
+DERIVED = ("FREQ-6.integers", "ROT-20.gradient", "ROT-24.jvp", "ROT-24.vmap")
 OF_ITS_OWN = ("torch_transforms", "torch_claimed", "jax_transforms")
 FOLDER = Path(package.__file__).parent
 

@@ -205,7 +205,7 @@ def doubled_from(first: int, beyond: int = 0) -> Grown:
 def _doubled_beyond(first: int) -> Grown:
     """Return the growth of a table that is long enough at first, whatever it is asked for."""
     longer = doubled_from(first, 1)
-    return lambda need, rows: longer(need, rows) if rows or need > first else first
+    return _beyond(lambda need, rows: longer(need, rows) if rows or need > first else first)
 
 
 def _beyond(grown: Grown) -> Grown:
@@ -248,10 +248,7 @@ KEPT_TABLES: tuple[Choice, ...] = (
             *((f"of {2**k}, at least doubled", _at_least_doubled(2**k)) for k in range(4, 15)),
             *((f"of {2**k}, doubled", _beyond(doubled_from(2**k))) for k in range(4, 15)),
             *((f"in steps of {2**k}", _beyond(_in_steps_of(2**k))) for k in range(4, 13)),
-            *(
-                (f"of {2**k}, doubled until that fits", _beyond(_doubled_beyond(2**k)))
-                for k in range(4, 15)
-            ),
+            *((f"of {2**k}, doubled until that fits", _doubled_beyond(2**k)) for k in range(4, 15)),
         )
         for by_width in (True, False)
     ),

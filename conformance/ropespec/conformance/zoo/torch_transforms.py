@@ -45,7 +45,7 @@ class _Rotation(torch.autograd.Function):
     def backward(ctx: Any, *cotangents: Tensor) -> Any:  # noqa: ANN401  # the context of torch
         """Turn back."""
         (positions,) = ctx.saved_tensors
-        return torch_function(cotangents[0], -positions), None
+        return torch_function(cotangents[0], -positions.long()), None
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:  # noqa: ANN401  # the context of torch
