@@ -185,11 +185,21 @@ def masks_by_members(given):
     return {"mask": mask[:, h % n * groups + h // n]}
 
 
-def test_heads_are_given_masks_of_their_own(named):
+def masks_by_groups(given):
+    """Give the heads of a group the mask of its first."""
+    mask, heads, groups = given["mask"], given["q"].shape[2], given["k"].shape[2]
+    if mask is None or mask.shape[1] == 1 or groups == 1:
+        return {}
+    n = heads // groups
+    return {"mask": mask[:, np.arange(heads) // n * n]}
+
+
+@pytest.mark.parametrize("masks", [masks_by_members, masks_by_groups])
+def test_heads_are_given_masks_of_their_own(masks, named):
     """Where one mask serves all heads, nothing is wrong."""
     told = "", "masks of other heads", "mask of heads with masks of their own"
 
-    assert named(attention=attention_with(masks_by_members)) == [told]
+    assert named(attention=attention_with(masks)) == [told]
 
 
 def masks_of_rows(given):

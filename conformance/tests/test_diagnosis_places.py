@@ -123,6 +123,14 @@ def padding_in_front(x, positions):
     return turn(x, np.where(front, 0, positions))
 
 
+def runs_if_the_first_is_one(x, positions):
+    """Take all rows for runs if the first of them goes on by one."""
+    first = positions[:1, :]
+    if positions.size and (np.diff(first) == 1).all():
+        return turn(x, positions[:, :1] + np.arange(positions.shape[1]))
+    return turn(x, positions)
+
+
 @pytest.mark.parametrize(
     ("function", "claims", "name", "what"),
     [
@@ -179,6 +187,12 @@ def padding_in_front(x, positions):
             {},
             "last block moved back",
             "moved back to end with the row, overlaps, all rows as one",
+        ),
+        (
+            runs_if_the_first_is_one,
+            {},
+            "taken for a run",
+            "the first of a row if the first row goes on by one",
         ),
         (one_run_of_all_rows, {}, "taken for a run", "the first of all, all rows as one, if the"),
         (

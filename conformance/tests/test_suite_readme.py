@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ropespec.conformance import search
-from ropespec.conformance.judge.values import POSITIONS, VALUES
+from ropespec.conformance.judge.values import POSITIONS, UNLIKE, VALUES
 from ropespec.conformance.results import Status
 from ropespec.spec import find
 
@@ -59,6 +59,8 @@ def test_every_pattern_is_described():
         "restarts": "restarting",
         "descending": "descending",
         "ends": "at the ends and powers of two",
+        "first runs": "a run in the first row alone",
+        "last runs": "or in the last",
     }
     values = {
         "normal": "are normal",
@@ -73,7 +75,7 @@ def test_every_pattern_is_described():
         "padded": "vectors of zeros among the others",
     }
 
-    assert tuple(positions) == POSITIONS
+    assert tuple(positions) == (*POSITIONS, *UNLIKE)
     assert tuple(values) == VALUES
     assert all(words in README for words in (*positions.values(), *values.values()))
 

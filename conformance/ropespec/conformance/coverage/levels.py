@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ropespec.conformance.coverage.array import Level, Table
-from ropespec.conformance.judge.values import BELOW_ZERO, POSITIONS, VALUES
+from ropespec.conformance.judge.values import BELOW_ZERO, POSITIONS, UNLIKE, VALUES
 from ropespec.conformance.profile import Profile
 from ropespec.spec.scaling import has_frequencies
 
@@ -28,7 +28,7 @@ LONGEST = max(tokens for _, tokens, _ in SHAPES)
 _EDGES = (0, 1, 255, 2047, 4095, 32767, 65535, 2**24 - 1, 2**31 - 40)
 """Where integers or tables of the usual sizes stop being exact or big enough."""
 
-_OF_ROWS = ("ragged", "shuffled", "spread")
+_OF_ROWS = ("ragged", "shuffled", "spread", *UNLIKE)
 """Patterns of positions that differ from row to row."""
 
 ALL = "all"
@@ -155,7 +155,7 @@ def _starts(profile: Profile) -> list[int]:
 
 def _patterns(profile: Profile) -> list[str]:
     shared = profile.shared_positions or profile.axes == "shd"
-    kept = [kind for kind in POSITIONS if not (shared and kind in _OF_ROWS)]
+    kept = [kind for kind in (*POSITIONS, *UNLIKE) if not (shared and kind in _OF_ROWS)]
     return [kind for kind in kept if profile.negative_positions or kind not in BELOW_ZERO]
 
 

@@ -75,6 +75,12 @@ OTHER_MASKS: dict[str, Callable[[Array, int, int], Array]] = {
     "heads have masks in the order of their groups": lambda h, heads, groups: (
         h % groups * (heads // groups) + h // groups
     ),
+    "the heads of a group have the mask of the first of them": lambda h, heads, groups: (
+        h // (heads // groups) * (heads // groups)
+    ),
+    "the heads of a group have the mask of the last of them": lambda h, heads, groups: (
+        (h // (heads // groups) + 1) * (heads // groups) - 1
+    ),
     "all heads have the mask of the first": lambda h, *_: 0 * h,
 }
 """Which head's mask a head is given, where it is not its own."""

@@ -15,6 +15,7 @@ __all__ = [
     "ALIKE",
     "BELOW_ZERO",
     "POSITIONS",
+    "UNLIKE",
     "VALUES",
     "make_positions",
     "make_values",
@@ -26,6 +27,9 @@ POSITIONS = (
     *("gaps", "signs", "restarts", "descending", "ends"),
 )
 """Patterns of positions, simplest first."""
+
+UNLIKE = ("first runs", "last runs")
+"""Patterns whose rows are unlike: the first is a run, or the last, and no other."""
 
 BELOW_ZERO = ("negative", "signs")
 """Those of them that have positions below zero."""
@@ -69,10 +73,11 @@ def make_positions(
     Parameters
     ----------
     kind : str
-        One of `POSITIONS`: the same run in every row; a run of its own in every row; runs in
-        random order; one position throughout; a run below zero; random over all magnitudes; every
-        seventh; now above, now below zero; two runs, one after the other; from the last down;
-        0, the powers of two up to the limit, and their neighbours.
+        One of `POSITIONS` or `UNLIKE`: the same run in every row; a run of its own in every row;
+        runs in random order; one position throughout; a run below zero; random over all
+        magnitudes; every seventh; now above, now below zero; two runs, one after the other; from
+        the last down; 0, the powers of two up to the limit, and their neighbours; a run in one row,
+        and in turn gaps, restarts and repeats in the others.
     batch, seq : int
         Shape.
     start : int
@@ -116,6 +121,11 @@ def _in_other_order(kind: str, run: NDArray[np.int64], start: int, limit: int) -
         case "ends":
             ends = np.array([2**k + j for k in range(limit.bit_length()) for j in (0, -1, 1)])
             return np.broadcast_to(np.resize(ends[ends <= limit][::-1], seq), run.shape).copy()
+        case "first runs" | "last runs":
+            others = [_in_other_order(one, run, start, limit) for one in ("gaps", "restarts")]
+            others.append(np.full_like(run, start))
+            rows = [run[0], *(others[row % 3][row] for row in range(len(run) - 1))]
+            return np.array(rows[:: 1 if kind == "first runs" else -1])
     return run
 
 

@@ -25,6 +25,7 @@ from ropespec.conformance.mistakes.rows import (
     rows_by_their_firsts,
     run_by_its_ends,
     runs_by_all_ends,
+    runs_by_one_row,
     runs_by_their_range,
     runs_in_steps,
     sorted_if_all_differ,
@@ -194,6 +195,15 @@ WHOLE: tuple[Choice, ...] = (
         "taken for a run",
         "counted from the first of all, all rows as one, if the last fits",
         as_one_row(run_by_its_ends),
+    ),
+    *(
+        whole(
+            "taken for a run",
+            f"counted from the first of a row if the {said} row goes on by one",
+            runs_by_one_row(row),
+            0.95,
+        )
+        for said, row in (("first", 0), ("last", -1))
     ),
     whole("taken for a run", "of the first row if the last has the same", rows_by_their_ends),
     whole(

@@ -18,6 +18,7 @@ __all__ = [
     "rows_by_their_firsts",
     "run_by_its_ends",
     "runs_by_all_ends",
+    "runs_by_one_row",
     "runs_by_their_range",
     "runs_in_steps",
     "sorted_if_all_differ",
@@ -42,6 +43,18 @@ def runs_by_all_ends(g: Given) -> Array:
     p = g.positions
     counted = p[:, :1] + np.arange(p.shape[1])
     return spread(counted if np.array_equal(p[:, -1:], counted[:, -1:]) else p, g)
+
+
+def runs_by_one_row(row: int) -> Source:
+    """Count from the first of each row if one row goes on by one."""
+
+    def source(g: Given) -> Array:
+        p = g.positions
+        if not len(p) or (np.diff(p[row]) != 1).any():
+            return spread(p, g)
+        return spread(p[:, :1] + np.arange(p.shape[1]), g)
+
+    return source
 
 
 def runs_by_their_range(g: Given, axis: int | None = 1) -> Array:

@@ -257,6 +257,21 @@ def counted_if_the_ends_fit(x: Array, positions: Array) -> Array:
     return rope(x, positions[:, :1] + np.arange(steps + 1))
 
 
+@wrong("taken for a run", "Where the first row goes on by one, all rows do.", "ROT-7.value")
+def runs_if_the_first_row_is_one(x: Array, positions: Array) -> Array:
+    """Look at one row alone."""
+    if not positions.size or (np.diff(positions[0]) != 1).any():
+        return rope(x, positions)
+    return rope(x, positions[:, :1] + np.arange(positions.shape[1]))
+
+
+@wrong("taken for a run", "Where the last row goes on by one, all rows do.", "ROT-7.value")
+def runs_if_the_last_row_is_one(x: Array, positions: Array) -> Array:
+    """Look at one row alone."""
+    y: Array = runs_if_the_first_row_is_one(x[::-1], positions[::-1])
+    return y[::-1]
+
+
 @wrong("P6", "The row that ends last rotates all rows of a batch.", "ROT-9.rows", "ROT-19.tokens")
 def row_that_ends_last(x: Array, positions: Array) -> Array:
     """Take the positions of the longest sequence, as where all are padded to it."""
