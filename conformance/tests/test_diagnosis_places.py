@@ -131,6 +131,42 @@ def runs_if_the_first_is_one(x, positions):
     return turn(x, positions)
 
 
+def angles_of(x, positions):
+    """Return the angle of each pair."""
+    return positions[..., None] * 10000.0 ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1])
+
+
+def in_16_steps(x, positions):
+    """Make cosines and sines by CORDIC, and position 0 as well."""
+    angle = angles_of(x, positions)
+    left = angle - 2 * np.pi * np.rint(angle / (2 * np.pi))
+    flip = np.abs(left) > np.pi / 2
+    left = np.where(flip, left - np.copysign(np.pi, left), left)
+    z = np.where(flip, -1.0, 1.0) * np.prod(1 / np.sqrt(1 + 4.0 ** -np.arange(16))) + 0j
+    for k in range(16):
+        step = np.where(left >= 0, 1.0, -1.0) * 2.0**-k
+        z, left = z * (1 + 1j * step), left - np.arctan(step)
+    return half(x, z.real, z.imag)
+
+
+def whole_64s_in_float16(x, positions):
+    """Multiply two tables, of which one has 11 bits."""
+    parts = [
+        np.exp(1j * angles_of(x, of))
+        for of in (positions // 64 * 64, positions - positions // 64 * 64)
+    ]
+    few = parts[0].real.astype(np.float16) + 1j * parts[0].imag.astype(np.float16)
+    return half(x, (few * parts[1]).real, (few * parts[1]).imag)
+
+
+def no_row_for_the_whole_turn(x, positions):
+    """Take the row before where the nearest of 1024 is the end of the turn."""
+    angle = angles_of(x, positions)
+    cell = (angle / (2 * np.pi) - np.floor(angle / (2 * np.pi))) * 1024
+    angle = np.where(np.rint(cell) == 1024, angle - 2 * np.pi / 1024, angle)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
 @pytest.mark.parametrize(
     ("function", "claims", "name", "what"),
     [
@@ -193,6 +229,19 @@ def runs_if_the_first_is_one(x, positions):
             {},
             "taken for a run",
             "the first of a row if the first row goes on by one",
+        ),
+        (in_16_steps, {}, "sines in few steps", "made in 16 steps of cordic"),
+        (
+            whole_64s_in_float16,
+            {},
+            "one of two tables in few digits",
+            "of whole 64s and of the rest, of which that of whole rows is rounded to float16",
+        ),
+        (
+            no_row_for_the_whole_turn,
+            {},
+            "last cell of a turn",
+            "the end of a turn is the last of 1024 rows",
         ),
         (one_run_of_all_rows, {}, "taken for a run", "the first of all, all rows as one, if the"),
         (

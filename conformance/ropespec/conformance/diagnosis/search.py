@@ -29,6 +29,7 @@ from ropespec.conformance.mistakes.chain import Chain, run
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import DYNAMIC
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
+from ropespec.conformance.mistakes.inexact import INEXACT
 from ropespec.conformance.mistakes.kept_tables import OF_ONE_CALL
 from ropespec.conformance.mistakes.numbered_tables import MADE_FOR_ONE_NUMBER
 from ropespec.conformance.mistakes.numbers import of_blocks, of_exponents, of_rates
@@ -148,6 +149,7 @@ class Search:
         yield from fitted_sines(order, self.right)
         yield from SEGMENTS
         yield from fitted_quarters(order, self.right)
+        yield from INEXACT
         yield from fitted_heads(order)
         for dtype in dict.fromkeys(seen.given.dtype for seen in order):
             yield from roundings(dtype)
