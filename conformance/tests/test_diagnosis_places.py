@@ -159,6 +159,23 @@ def whole_64s_in_float16(x, positions):
     return half(x, (few * parts[1]).real, (few * parts[1]).imag)
 
 
+def cleaned(x, positions):
+    """Take what is small in a table for noise."""
+    angle = angles_of(x, positions)
+    return half(x, *(np.where(abs(one) < 1e-3, 0, one) for one in (np.cos(angle), np.sin(angle))))
+
+
+def short_series_below_zero(x, positions):
+    """Take the nearest quarter turn off as an integer, which is another one below zero."""
+    angle = angles_of(x, positions)
+    quarter = (angle * 2 / np.pi + 0.5).astype(np.int64)
+    r = angle - quarter * np.pi / 2
+    c = 1 - r**2 / 2 + r**4 / 24 - r**6 / 720 + r**8 / 40320 - r**10 / 3628800
+    s = r - r**3 / 6 + r**5 / 120 - r**7 / 5040 + r**9 / 362880
+    z = (c + 1j * s) * 1j ** (quarter % 4)
+    return half(x, z.real, z.imag)
+
+
 def no_row_for_the_whole_turn(x, positions):
     """Take the row before where the nearest of 1024 is the end of the turn."""
     angle = angles_of(x, positions)
@@ -229,6 +246,14 @@ def no_row_for_the_whole_turn(x, positions):
             {},
             "taken for a run",
             "the first of a row if the first row goes on by one",
+        ),
+        (cleaned, {}, "small cosines and sines cut off", "below 0.001 are 0"),
+        (
+            short_series_below_zero,
+            {},
+            "sines by a short series",
+            "up to the power 10 and sines up to 9 of what the nearest quarter turn, cut towards "
+            "zero, leaves",
         ),
         (in_16_steps, {}, "sines in few steps", "made in 16 steps of cordic"),
         (

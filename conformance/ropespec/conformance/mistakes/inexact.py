@@ -1,5 +1,8 @@
 """Cosines and sines that are made in few steps, or of two tables of few digits."""
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from ropespec.conformance.mistakes.chain import Table, ladder, own_position
@@ -17,6 +20,11 @@ sines in few steps
 one of two tables in few digits
     The tables of a whole number of rows and of the rest are multiplied, and one has few digits;
     hold both in float32 at least.
+sines by a short series
+    A series of few terms stands for cosine and sine, or one of more where the angle is too large
+    for it; take the nearest quarter turn off, below zero too, and as many terms as the dtype asks.
+small cosines and sines cut off
+    What is small in a table counts as zero, and slow pairs stand still; keep it as it is.
 last cell of a turn
     A table of one turn has no row for its end, and angles next to that get the row before; wrap the
     row around.
@@ -79,6 +87,43 @@ def _clamped(cells: int, *, of_the_size: bool) -> Table:
     return table
 
 
+_WAYS: dict[str, Callable[[Array], Array]] = {
+    "the nearest quarter turn": np.rint,
+    "the nearest quarter turn, cut towards zero,": lambda n: np.trunc(n + 0.5),
+    "the quarter turn before": np.floor,
+    "the quarter turn before, towards zero,": np.trunc,
+}
+"""Which quarter turn is taken off."""
+
+
+def _series(way: str, of_cos: int, of_sin: int) -> Table:
+    def terms(r: Array, first: int, last: int) -> Array:
+        made = ((-1) ** (n // 2) * r**n / math.factorial(n) for n in range(first, last + 1, 2))
+        return np.asarray(sum(made))
+
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        del g
+        quarter = _WAYS[way](angle * (2 / np.pi))
+        rest = angle - quarter * (np.pi / 2)
+        c, s = terms(rest, 0, of_cos), terms(rest, 1, of_sin)
+        for n, (one, other) in enumerate(((c, s), (-s, c), (-c, -s), (s, -c))):
+            here = quarter % 4 == n
+            c, s = (c, s) if n == 0 else (np.where(here, one, c), np.where(here, other, s))
+        return c, s
+
+    return table
+
+
+def _cut(least: float) -> Table:
+    def table(g: Given, angle: Array) -> tuple[Array, Array]:
+        del g
+        both = np.cos(angle), np.sin(angle)
+        c, s = (np.where(np.abs(one) < least, 0.0, one) for one in both)
+        return c, s
+
+    return table
+
+
 INEXACT: tuple[Choice, ...] = (
     *(
         Choice(
@@ -103,6 +148,29 @@ INEXACT: tuple[Choice, ...] = (
         for rows in _ROWS
         for kind in ("float16", "bfloat16")
         for which in ("whole rows", "the rest", "both")
+    ),
+    *(
+        Choice(
+            "sines by a short series",
+            "table",
+            f"cosines are series up to the power {of_cos} and sines up to {of_sin} of what "
+            f"{way} leaves of the angle",
+            {"table": _series(way, of_cos, of_sin)},
+            2.0,
+        )
+        for way in _WAYS
+        for of_cos in range(2, 13, 2)
+        for of_sin in (of_cos - 1, of_cos + 1)
+    ),
+    *(
+        Choice(
+            "small cosines and sines cut off",
+            "table",
+            f"cosines and sines below {10.0**-k:g} are 0",
+            {"table": _cut(10.0**-k)},
+            0.95,
+        )
+        for k in range(2, 9)
     ),
     *(
         Choice(
