@@ -252,8 +252,7 @@ def no_row_for_the_whole_turn(x, positions):
             short_series_below_zero,
             {},
             "sines by a short series",
-            "up to the power 10 and sines up to 9 of what the nearest quarter turn, cut towards "
-            "zero, leaves",
+            "sines up to 9 of what the nearest quarter turn, cut towards zero, leaves",
         ),
         (in_16_steps, {}, "sines in few steps", "made in 16 steps of cordic"),
         (
