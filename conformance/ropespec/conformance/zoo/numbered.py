@@ -234,7 +234,6 @@ def pairs_stay_together(x: Array, positions: Array) -> Array:
 @wrong(
     "table as long as one number",
     "A table grows for rows alone, and columns beyond it have its last row.",
-    "ROT-7.value",
     "ROT-19.grown",
     negative_positions=False,
     max_position=1023,
