@@ -332,7 +332,7 @@ def _claims_no_constants(trial: Trial) -> str | None:
 def tables(trial: Trial, case: Case) -> Finding:
     """C gets none, as S, or the sum of x1 g1 + x2 g2 over what shares it, and S of x1 g2 - x2 g1.
 
-    A sum of n products may err by n + 4 roundings of the coarser dtype.
+    A sum of n products may err by n + 4 roundings of the coarsest dtype that it passes.
     """
     given = _given(trial, case)
     c = case.make_x(seed=1)
@@ -346,7 +346,8 @@ def tables(trial: Trial, case: Case) -> Finding:
     x, g = (_call(trial, case, of, given.cos, given.sin).expect(case).pairs for of in (given.x, c))
     alone = given.cos.ndim == 2
     shared: tuple[int, ...] = (0, 2) if alone else (2,)
-    off = max(UNIT_ROUNDOFF[one] for one in (case.dtype, given.cos.dtype.name))
+    working = _budget(trial, case, given).arithmetic or case.dtype
+    off = max(UNIT_ROUNDOFF[one] for one in (case.dtype, given.cos.dtype.name, working))
     count = case.heads * (case.batch if alone else 1) + 4
     findings = []
     for name, back, (one, other) in zip(
