@@ -1,4 +1,4 @@
-"""Cosines and sines that are made in few steps, or of two tables of few digits."""
+"""Cosines and sines that are off by little, or seldom: few steps, digits, terms, or rows."""
 
 import math
 from collections.abc import Callable
@@ -95,6 +95,8 @@ _WAYS: dict[str, Callable[[Array], Array]] = {
 }
 """Which quarter turn is taken off."""
 
+_TURNED = np.array([1, 1j, -1, -1j])
+
 
 def _series(way: str, of_cos: int, of_sin: int) -> Table:
     def terms(r: Array, first: int, last: int) -> Array:
@@ -105,11 +107,9 @@ def _series(way: str, of_cos: int, of_sin: int) -> Table:
         del g
         quarter = _WAYS[way](angle * (2 / np.pi))
         rest = angle - quarter * (np.pi / 2)
-        c, s = terms(rest, 0, of_cos), terms(rest, 1, of_sin)
-        for n, (one, other) in enumerate(((c, s), (-s, c), (-c, -s), (s, -c))):
-            here = quarter % 4 == n
-            c, s = (c, s) if n == 0 else (np.where(here, one, c), np.where(here, other, s))
-        return c, s
+        turned = _TURNED[np.mod(quarter, 4).astype(np.int64)]
+        z = (terms(rest, 0, of_cos) + 1j * terms(rest, 1, of_sin)) * turned
+        return z.real, z.imag
 
     return table
 
@@ -124,65 +124,63 @@ def _cut(least: float) -> Table:
     return table
 
 
+def _made(key: str, what: str, table: Table, cost: float = 2.0) -> Choice:
+    return Choice(key, "table", what, {"table": table}, cost)
+
+
+_BEFORE_ALL = 0.95
+"""The cost of what leaves slow pairs alone: of many that do the others would be tried first."""
+
 INEXACT: tuple[Choice, ...] = (
     *(
-        Choice(
+        _made(
             "sines in few steps",
-            "table",
             f"cosines and sines are made in {steps} steps of CORDIC" + ", but at 0" * still,
-            {"table": _cordic(steps, still=still)},
-            2.0,
+            _cordic(steps, still=still),
         )
         for steps in _STEPS
         for still in (True, False)
     ),
     *(
-        Choice(
+        _made(
             "one of two tables in few digits",
-            "table",
             f"cosines and sines are products of tables of whole {rows}s and of the rest, of which "
             f"{'both are' if which == 'both' else f'that of {which} is'} rounded to {kind}",
-            {"table": _of_two(rows, kind, which)},
-            2.0,
+            _of_two(rows, kind, which),
         )
         for rows in _ROWS
         for kind in ("float16", "bfloat16")
         for which in ("whole rows", "the rest", "both")
     ),
     *(
-        Choice(
+        _made(
             "sines by a short series",
-            "table",
             f"cosines are series up to the power {of_cos} and sines up to {of_sin} of what "
             f"{way} leaves of the angle",
-            {"table": _series(way, of_cos, of_sin)},
-            2.0,
+            _series(way, of_cos, of_sin),
         )
         for way in _WAYS
         for of_cos in range(2, 13, 2)
         for of_sin in (of_cos - 1, of_cos + 1)
     ),
     *(
-        Choice(
+        _made(
             "small cosines and sines cut off",
-            "table",
             f"cosines and sines below {10.0**-k:g} are 0",
-            {"table": _cut(10.0**-k)},
-            0.95,
+            _cut(10.0**-k),
+            _BEFORE_ALL,
         )
         for k in range(2, 9)
     ),
     *(
-        Choice(
+        _made(
             "last cell of a turn",
-            "table",
             f"the end of a turn{' of the size of the angle' * of_the_size} is the last of {cells} "
             "rows",
-            {"table": _clamped(cells, of_the_size=of_the_size)},
-            2.0,
+            _clamped(cells, of_the_size=of_the_size),
         )
         for cells in _CELLS
         for of_the_size in (False, True)
     ),
 )
-"""What is off by little, or seldom."""
+"""The angles are right, and what is made of them is not quite."""
