@@ -111,6 +111,26 @@ def split_by_four(x, positions):
     return half(x, np.cos(angle), np.sin(angle))
 
 
+def pages_in_float32(x, positions):
+    """Divide towards zero by 256, and add the angles of page and slot in float32."""
+    frequencies = theta(x.shape[-1])
+    page = np.fmod(np.trunc(positions / 256)[..., None] * 256 * frequencies, 2 * np.pi)
+    slot = (positions % 256)[..., None] * frequencies
+    angle = page.astype(np.float32) + slot.astype(np.float32)
+    return half(x, np.cos(angle), np.sin(angle))
+
+
+def sections_doubled_as_numbers(x, positions):
+    """Cut a doubled float32 table by sections of twice the length."""
+    number = np.repeat([0, 1, 2], [16, 24, 24])
+    frequencies = np.tile(1e6 ** (-np.arange(0, 64, 2) / 64), 2).astype(np.float32)
+    followed = np.moveaxis(positions, 0, -1)[..., None, number]
+    angle = followed.astype(np.float32) * frequencies
+    a, b = np.split(x, 2, axis=-1)
+    y = x * np.cos(angle) + np.concatenate([-b, a], axis=-1) * np.sin(angle)
+    return y.astype(x.dtype)
+
+
 def summed_over_rows(x, positions):
     """Lose the axis of rows in a product of positions and frequencies."""
     return turn(x, np.broadcast_to(positions.sum(axis=0), positions.shape))
@@ -294,6 +314,13 @@ def coordinates_in_the_dtype_of_x(x, positions):
             {"scaling": {"rope_type": "linear", "factor": 4.0}},
             "negative positions split",
             "and 4 more below zero",
+        ),
+        (pages_in_float32, {}, "negative positions split", "and 256 more below zero"),
+        (
+            sections_doubled_as_numbers,
+            {"sections": [8, 12, 12], "head_dims": [64], "base": 1e6},
+            "sections of components",
+            "cut the doubled table",
         ),
         (summed_over_rows, {}, "positions shared over a ragged batch", "the sum of the positions"),
         (two_heads_at_once, {}, "heads rotated differently", "of each 2 heads"),

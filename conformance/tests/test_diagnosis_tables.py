@@ -384,7 +384,7 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 4.0, "original_max_position_embeddi
             original_length_of_the_model,
             {"scaling": LLAMA3, "base": 500000.0, "head_dims": [64]},
             "another scheme",
-            "original length 131072",
+            "original length 131072 in place of 8192",
         ),
         (
             below_zero_from_the_end,

@@ -51,15 +51,15 @@ def _ends(claimed: Yarn) -> Iterator[Choice]:
     for what, low, high in ways:
         change = {"frequency": _between(claimed, low, high)}
         yield Choice("another blend", "frequency", what, change)
-    for word, width in _WIDTHS:
-        change = {"frequency": _between(claimed, np.floor, np.ceil, width)}
-        what = f"the ends of the ramp are those of {word}"
-        yield Choice("another blend", "frequency", what, change)
     for base in _BASES:
         change = {"frequency": _between(claimed, np.floor, np.ceil, base=base)}
         yield Choice(
             "another blend", "frequency", f"the ramp has its ends by base {base:g}", change
         )
+    for word, width in _WIDTHS:
+        change = {"frequency": _between(claimed, np.floor, np.ceil, width)}
+        what = f"the ends of the ramp are those of {word}"
+        yield Choice("another blend", "frequency", what, change)
     for length in _LENGTHS:
         other = replace(claimed, original_length=length)
         change = {"frequency": _between(other, np.floor, np.ceil)}

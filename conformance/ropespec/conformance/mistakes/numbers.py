@@ -225,19 +225,27 @@ def members_following(first: Followed, second: Followed, sections: tuple[int, ..
         The claim.
     """
 
+    def places(given: Given) -> tuple[Array, Array]:
+        one, two = first, second
+        if len(given.axes) != len(first):  # of another width, or of one number
+            one = two = given.axes
+        return own_position(given.following(one)), own_position(given.following(two))
+
+    def farther(given: Given) -> Array:
+        one, two = places(given)
+        return np.where(np.abs(one) > np.abs(two), one, two)
+
     def angles(given: Given, angle: Array) -> tuple[Array, Array]:
-        if not given.axes or angle.shape[-1] != len(first):
-            return angle, angle
-        theta = ladder(given)
-        one, two = (own_position(given.following(part)) * theta for part in (first, second))
-        return np.asarray(one), np.asarray(two)
+        del angle
+        one, two = (np.asarray(place * ladder(given)) for place in places(given))
+        return one, two
 
     if first + second == of_doubled(sections):
         key, what = "sections of components", "sections of twice the length cut the doubled table"
     else:
         key = "other sections"
         what = f"first members follow numbers {_listed(first)}, and second ones {_listed(second)}"
-    return Choice(key, "table", what, members_apart(angles), 0.5)
+    return Choice(key, "table", what, {"place": farther, **members_apart(angles)}, 0.5)
 
 
 def of_doubled(sections: tuple[int, ...]) -> Followed:

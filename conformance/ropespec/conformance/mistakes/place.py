@@ -37,6 +37,7 @@ from ropespec.conformance.mistakes.rows import (
     without_repeats,
 )
 from ropespec.conformance.mistakes.sources import SOURCES
+from ropespec.conformance.mistakes.splits import SPLITS
 
 __all__ = ["MISTAKES", "WHOLE", "combined", "whole"]
 
@@ -69,9 +70,6 @@ taken for a run
     between; look at all of them.
 high bits lost
     Positions keep as many bits as another position has; count the bits of the largest of all.
-negative positions split
-    A position is divided towards zero and its remainder is not; divide and take the remainder the
-    same way.
 positions halved
     Positions are divided by two; use them as they are.
 """)
@@ -121,15 +119,6 @@ def _key(terms: dict[str, float], constant: float) -> str:
     if word == "own":
         return "K1" if constant else {2.0: "K6", -1.0: "S1"}.get(factor, "K1")
     return (SOURCES[word][0] or "offset") if factor == 1 else "position of another source"
-
-
-def _split(size: int) -> Choice:
-    def place(g: Given) -> Array:
-        p = own(g)
-        return np.asarray(np.trunc(p / size) * size + np.mod(p, size))
-
-    what = f"its own, and {size} more below zero if it is no multiple of that"
-    return whole("negative positions split", what, place, 2.0)
 
 
 def whole(key: str, what: str, source: Source, cost: float = 1.5) -> Choice:
@@ -286,7 +275,7 @@ WHOLE: tuple[Choice, ...] = (
         whole("high bits lost", f"its own, of which {said} says how many bits count", bits_of(most))
         for said, most in _COUNTING.items()
     ),
-    *(_split(2**k) for k in range(1, 17)),
+    *SPLITS,
     *(
         whole(
             "heads rotated differently",

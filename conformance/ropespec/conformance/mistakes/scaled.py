@@ -83,7 +83,7 @@ def of_schemes(claimed: Scaling | None, base: float) -> Iterator[Choice]:
     yield from _of_its_kind(claimed)
     for other, its_base in _others(claimed, base):
         if (other, its_base) != (claimed, base):
-            yield from _named("another scheme", other, its_base)
+            yield from _named("another scheme", other, its_base, _apart(other, claimed))
     if isinstance(claimed, LongRope):
         yield _of_the_other_list(claimed, base)
 
@@ -168,14 +168,28 @@ def _unclaimed(base: float) -> Iterator[Choice]:
             yield from _named("scaling that is not claimed", other, its_base)
 
 
-def _named(key: str, scheme: Scaling, base: float) -> Iterator[Choice]:
+def _apart(other: Scaling, claimed: Scaling) -> str:
+    """Say in which numbers a scheme is not the one of its kind that is claimed."""
+    if type(other) is not type(claimed):
+        return ""
+    pairs = {
+        one.name: (getattr(other, one.name), getattr(claimed, one.name)) for one in fields(claimed)
+    }
+    return "".join(
+        f", {name.replace('_', ' ')} {new} in place of {old}"
+        for name, (new, old) in pairs.items()
+        if new != old and not isinstance(old, tuple)
+    )
+
+
+def _named(key: str, scheme: Scaling, base: float, apart: str = "") -> Iterator[Choice]:
     """Return what has the frequencies of a scheme, with its factor on cos and sin and without."""
     words = f"{scheme.name}, factor {getattr(scheme, 'factor', 1):g}"
     length = getattr(scheme, "original_length", None)
     words += f", original length {length}" if length else ""
     share = getattr(scheme, "proportion", None)
     words += f", {share:g} of all pairs" if share else ""
-    what = f"the frequencies are those of {words}, of base {base:g}"
+    what = f"the frequencies are those of {words}, of base {base:g}{apart}"
     for gained in (True, False)[: 1 + (float(scheme.gain) != 1.0)]:
         yield Choice(key, "frequency", what, _under(scheme, base, gained=gained), 2.0)
 

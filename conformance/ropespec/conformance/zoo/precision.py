@@ -238,6 +238,21 @@ def upper_half_of_the_word(x: Array, positions: Array) -> Array:
 
 @wrong(
     "result cut off",
+    "What float32 angles come to is cut off.",
+    "ROT-17.rounded",
+    dtypes=("bfloat16",),
+    compiled=True,
+)
+def upper_half_by_float32_angles(x: Array, positions: Array) -> Array:
+    """Make all in float32, and keep the upper half of its words."""
+    frequencies = inv_freq(x.shape[-1]).astype(np.float32)
+    y = _turn(x.astype(np.float32), positions.astype(np.float32)[..., None] * frequencies)
+    bits = y.astype(np.float32).view(np.uint32) >> np.uint32(16)
+    return np.asarray(bits.astype(np.uint16).view(x.dtype))
+
+
+@wrong(
+    "result cut off",
     "What decodes stores the upper half of the word, what fills in rounds.",
     "ROT-17.rounded",
     dtypes=("bfloat16",),

@@ -13,7 +13,8 @@ from ropespec.conformance.checks.shared import rules, unchanged
 from ropespec.conformance.coverage.rows import inputs
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import Call, Finding, broken, compare, held
-from ropespec.conformance.judge.rotation import from_pairs
+from ropespec.conformance.judge.precision import PRECISIONS, Precision
+from ropespec.conformance.judge.rotation import Rotation, from_pairs
 from ropespec.conformance.registry import check, walks
 from ropespec.conformance.subject.session import KEPT, SubjectRaised
 from ropespec.conformance.trial import Trial, unfit
@@ -216,14 +217,11 @@ def rounded(trial: Trial, case: Case) -> Finding:
     if y.dtype != x.dtype:
         return held()  # the business of ROT-17.dtype
     exact = trial.expect(case, x, positions)
-    if _is_cut(y, exact.y):
+    usual = _off_before_storing(trial, case, exact, _USUAL)
+    if any(_is_cut(y, exact.y, off) for off in (np.zeros_like(usual), usual)):
         message = f"every component is the number of {case.dtype} before it, however near the next"
         return broken(f"{message}: y is cut off, not rounded", call=called(case, x, positions))
-    stages = exact.budget(trial.loosest(case.dtype), trial.machine)
-    before = stages.angle + stages.table + stages.arithmetic + rules(trial, case.dtype).floor
-    first, second = np.broadcast_to(before, (2, *exact.pairs.x1.shape))
-    tail = np.zeros_like(exact.tail)
-    off = from_pairs(first, second, tail, case.convention)
+    off = _off_before_storing(trial, case, exact, trial.loosest(case.dtype))
     least, most = (round_to(exact.y + side, x.dtype).astype(np.float64) for side in (-off, off))
     got = y.astype(np.float64)
     message = f"y is not R_m x rounded once to {case.dtype}"
@@ -234,17 +232,30 @@ def rounded(trial: Trial, case: Case) -> Finding:
     return dataclasses.replace(found, general=general).after(called(case, x, positions))
 
 
+def _off_before_storing(
+    trial: Trial, case: Case, exact: Rotation, precision: Precision
+) -> NDArray[np.float64]:
+    """Return how far each component may be off by all but how it is stored."""
+    stages = exact.budget(precision, trial.machine)
+    before = stages.angle + stages.table + stages.arithmetic + rules(trial, case.dtype).floor
+    first, second = np.broadcast_to(before, (2, *exact.pairs.x1.shape))
+    return from_pairs(first, second, np.zeros_like(exact.tail), case.convention)
+
+
+_USUAL = PRECISIONS["float32-angles"]
+"""The precision of most of what is cut off; the rest is more precise."""
+
 _FEWEST = 32
 """Pairs of tokens, each with errors of its own, that hold a number which rounding would raise."""
 
 _CLEARLY = 0.02
-"""The part of a step, from either end, in which any arithmetic may decide."""
+"""The part of a step, from either end, in which any arithmetic may decide: at least."""
 
 _STEPS = {"bfloat16": (8, -125), "float16": (11, -13), "float32": (24, -125)}
 """The bits of a number, and the exponent from which on it has all of them."""
 
 
-def _is_cut(y: NDArray[Any], exact: NDArray[np.float64]) -> bool:
+def _is_cut(y: NDArray[Any], exact: NDArray[np.float64], off: NDArray[np.float64]) -> bool:
     """Whether every component between two numbers is the one before it, however near the next.
 
     Whoever rounds is off to either side, and whatever is a little too small falls below the number
@@ -255,7 +266,8 @@ def _is_cut(y: NDArray[Any], exact: NDArray[np.float64]) -> bool:
     bits, least = _STEPS[y.dtype.name]
     mantissa, exponent = np.frexp(np.abs(exact))
     whole, part = np.divmod(np.ldexp(mantissa, bits), 1.0)
-    between = (np.abs(part - 0.5) < 0.5 - _CLEARLY) & (exponent >= least) & np.isfinite(exact)
+    clearly = np.maximum(_CLEARLY, off / np.ldexp(1.0, exponent - bits))
+    between = (np.abs(part - 0.5) < 0.5 - clearly) & (exponent >= least) & np.isfinite(exact)
     cut = np.abs(y.astype(np.float64)) == np.ldexp(whole, exponent - bits)
     apart = np.count_nonzero((between & (part > 0.5)).any(axis=2))  # heads share a table's errors
     return bool(apart >= _FEWEST and cut[between].all())
