@@ -64,23 +64,28 @@ def test_scores_of_one_q_and_k_are_asked_for(checks):
     ]
 
 
-def padded_to_16_keys(q, k, v, *, query_positions, key_positions, mask=None, **how):
-    """Fill keys up with zeros, and mask these only where there is a mask."""
-    pad = [(0, 0), (0, -k.shape[1] % 16), (0, 0), (0, 0)]
-    q = reference.apply_rotary(q, query_positions, **how)
-    k = np.pad(reference.apply_rotary(k, key_positions, **how), pad)
-    s = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(q.shape[-1])
-    if mask is not None:
-        s = np.where(np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [pad[1]]), s, -np.inf)
-    powers = np.exp(s - s.max(axis=-1, keepdims=True))
-    weights = (powers / powers.sum(axis=-1, keepdims=True))[..., : v.shape[1]]
-    return np.einsum("bhst,bthd->bshd", weights, v).astype(q.dtype), weights.astype(q.dtype)
+def padded_to(block):
+    """Return attention that fills keys up with zeros, masked only where there is a mask."""
+
+    def attention(q, k, v, *, query_positions, key_positions, mask=None, **how):
+        pad = [(0, 0), (0, -k.shape[1] % block), (0, 0), (0, 0)]
+        q = reference.apply_rotary(q, query_positions, **how)
+        k = np.pad(reference.apply_rotary(k, key_positions, **how), pad)
+        s = np.einsum("bshd,bthd->bhst", q, k) / np.sqrt(q.shape[-1])
+        if mask is not None:
+            s = np.where(np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [pad[1]]), s, -np.inf)
+        powers = np.exp(s - s.max(axis=-1, keepdims=True))
+        weights = (powers / powers.sum(axis=-1, keepdims=True))[..., : v.shape[1]]
+        return np.einsum("bhst,bthd->bshd", weights, v).astype(q.dtype), weights.astype(q.dtype)
+
+    return attention
 
 
-def test_attention_is_asked_without_a_mask(checks):
-    """Where it is right with one, that is where the padding of its keys is seen."""
+@pytest.mark.parametrize("block", [4, 8, 16])
+def test_attention_is_asked_without_a_mask(checks, block):
+    """Right with one, its padded keys are seen without, where they are no whole blocks."""
     profile = Profile.from_mapping({"interleaved": True})
-    session = type(checks.trial({}).session)({"attention": padded_to_16_keys}, profile)
+    session = type(checks.trial({}).session)({"attention": padded_to(block)}, profile)
     found = functions(session, frozenset({"ATT-1.value"}))
 
     assert [(one.name, one.where) for one in found] == [

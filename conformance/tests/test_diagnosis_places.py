@@ -386,3 +386,55 @@ def test_a_slice_of_a_power_of_two_is_moved_back(diagnosed):
 
     assert [one.name for one in found] == ["slice moved back"]
     assert "as long as the run in 16, doubled until it fits" in found[0].sentence
+
+
+def rest_of_eight_shares_left(x, positions):
+    """From 4096 tokens of all rows on, share them out to eight, and leave what is left over."""
+    y = turn(x, positions)
+    count = positions.size
+    if count >= 4096 and count % 8:
+        y.reshape(count, *x.shape[2:])[-(count % 8) :] = x.reshape(count, *x.shape[2:])[
+            -(count % 8) :
+        ]
+    return y
+
+
+def last_block_of_2048_begins_anew(x, positions):
+    """Rotate what is left over from whole blocks by the positions of the first tokens."""
+    p, rest = positions.copy(), positions.shape[1] % 2048
+    if rest and positions.shape[1] > 2048:
+        p[:, -rest:] = positions[:, :rest]
+    return turn(x, p)
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "name", "where"),
+    [
+        (
+            rest_of_eight_shares_left,
+            ((1, 26879, 1, 2), (1, 4099, 1, 8)),
+            "beyond a block",
+            "places after the last whole block of 8, calls with 4097 or more places",
+        ),
+        (
+            last_block_of_2048_begins_anew,
+            ((1, 26879, 1, 2), (2, 2200, 1, 8)),
+            "positions of the first part for all",
+            "tokens after the last whole block of 2048",
+        ),
+    ],
+)
+def test_what_refutes_a_place_tells_the_next(function, shapes, name, where, diagnosed):
+    """Elements or tokens, packs of 8 or of 16: calls that say which are asked only for one."""
+    profile = Profile.from_mapping({"interleaved": False})
+    usual = profile.rotation.text
+    failed = list[CheckResult]()
+    for shape in shapes:
+        case = Case(*shape, usual, "float32", "spread", 0, 4096, "normal", strided=False, seed=0)
+        shown = Counterexample(case.as_dict(), {}, "", None, None, None)
+        result = CheckResult("ROT-19.many", "ROT-19", "", "", Status.FAIL, counterexample=shown)
+        failed.append(result)
+    found = diagnosed(profile, failed, apply_rotary=function)
+
+    assert found[0].name == name
+    assert found[0].where == where

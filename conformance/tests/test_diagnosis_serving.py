@@ -131,6 +131,11 @@ def sections_doubled_as_numbers(x, positions):
     return y.astype(x.dtype)
 
 
+def grown_by_the_last_row(x, positions):
+    """Double a table of 2048 rows by a rotation of all by the last one."""
+    return turn(x, positions - positions // 2048)
+
+
 def summed_over_rows(x, positions):
     """Lose the axis of rows in a product of positions and frequencies."""
     return turn(x, np.broadcast_to(positions.sum(axis=0), positions.shape))
@@ -316,6 +321,12 @@ def coordinates_in_the_dtype_of_x(x, positions):
             "and 4 more below zero",
         ),
         (pages_in_float32, {}, "negative positions split", "and 256 more below zero"),
+        (
+            grown_by_the_last_row,
+            {"negative_positions": False},
+            "table grown by its last row",
+            "less one for each 2048 before it",
+        ),
         (
             sections_doubled_as_numbers,
             {"sections": [8, 12, 12], "head_dims": [64], "base": 1e6},

@@ -1,6 +1,6 @@
 """What was found, run beside the subject on fresh calls; only what agrees is kept."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +24,7 @@ __all__ = [
     "explains",
     "fresh_calls",
     "located",
+    "places",
 ]
 
 
@@ -82,6 +83,23 @@ def located(choice: Choice, seen: Sequence[Seen], *, history: bool = False) -> l
     if choice.stage in ("pairing", "call", "store"):
         return [one for one in found if not one.of_components]
     return found
+
+
+def places(choice: Choice, seen: Sequence[Seen], more: Sequence[Seen]) -> Iterator[Where]:
+    """Return where a choice may be made, each by all calls so far; what refutes is in `more`."""
+    told, known, found = set[str](), -1, list[Where]()
+    for _ in range(_PLACES):
+        if known < len(more):
+            known, found = len(more), located(choice, [*seen, *more])
+        where = next((one for one in found if str(one) not in told), None)
+        if where is None:
+            return
+        told.add(str(where))
+        yield where
+
+
+_PLACES = 4
+"""How many of them are tried by fresh calls."""
 
 
 def explains(explanation: Explanation, seen: Seen) -> tuple[int, int]:

@@ -40,9 +40,9 @@ _COUNTED = {
         lambda g: of_q_or_k(g)[1],
     ),
     "row": ((2, 4, 8, 16), "token", *_along(0)),
-    "token": ((2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), "token", *_along(1)),
+    "token": (tuple(2**k for k in range(1, 13)), "token", *_along(1)),
     "place": (
-        (4, 8, 16, 32, 64, 128, 256, 512, 1024),
+        tuple(2**k for k in range(2, 13)),
         "token",
         _place,
         lambda g: g.x.shape[0] * g.x.shape[1],

@@ -12,7 +12,7 @@ from ropespec.conformance.diagnosis.confirm import (
     Explanation,
     confirmed,
     explains,
-    located,
+    places,
 )
 from ropespec.conformance.diagnosis.history import (
     first_calls_are_wrong,
@@ -248,7 +248,7 @@ def _tried(
             best = outcome.confirmed[0].explanation.choice
             if choice.cost > best.cost + 1.0 or choice.free:
                 break
-        for where in located(choice, outcome.seen)[:4]:
+        for where in places(choice, outcome.seen, more):
             if len(outcome.confirmed) >= _MOST and not _assumes_less(outcome, choice, where):
                 continue
             tried += 1

@@ -1,16 +1,33 @@
 """What may be done to queries and to keys so that attention has the weights that came."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain, product
 
 import numpy as np
 
-from ropespec.conformance.diagnosis.attended import DIM, NOTHING, Attended, centred, own_tops
+from ropespec.conformance.diagnosis.attended import (
+    BLOCKS,
+    DIM,
+    NOTHING,
+    Attended,
+    centred,
+    own_tops,
+)
 from ropespec.conformance.diagnosis.candidates import AS_CLAIMED
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.given import Array
 
-__all__ = ["NEAR", "Pairs", "fitting", "masked", "scale_of", "scales_of", "sums"]
+__all__ = [
+    "NEAR",
+    "Pairs",
+    "fill_up",
+    "filled_up",
+    "fitting",
+    "masked",
+    "scale_of",
+    "scales_of",
+    "sums",
+]
 
 Pairs = list[tuple[Choice, Choice]]
 """What may be done to the queries, and what to the keys."""
@@ -149,3 +166,20 @@ def scales_of(call: Attended, pair: tuple[Choice, Choice]) -> Array:
     """Return what the scores of each query are multiplied by, (B, S)."""
     queries, keys = call.sides
     return _scales(*_both(call, queries[pair[0]], keys[pair[1]]))
+
+
+def filled_up(scores: Array, block: int) -> Array:
+    """Return what keys of zeros add, relative to the largest score, where they fill up a block."""
+    return np.asarray(-scores.shape[-1] % block * np.exp(-scores.max(axis=-1)))
+
+
+def fill_up(calls: Sequence[Attended], pairs: Pairs) -> bool:
+    """Whether the weights of all calls leave what keys of zeros take in blocks of one size."""
+    sizes = set(BLOCKS if pairs else ())
+    for call in calls:
+        scores = masked(call, pairs[0])
+        right = np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1)
+        totals = {block: right + filled_up(scores, block) for block in sizes}
+        left = call.weights.sum(-1)
+        sizes = {b for b, of in totals.items() if np.allclose(left, right / of, rtol=NEAR)}
+    return bool(sizes)

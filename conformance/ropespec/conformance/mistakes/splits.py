@@ -1,4 +1,4 @@
-"""Positions that are looked up in two parts, which do not go together below zero."""
+"""Positions in two parts, a quotient and what is left, that are not put together again."""
 
 from dataclasses import replace
 
@@ -16,6 +16,9 @@ MISTAKES = entries("""
 negative positions split
     A position is divided towards zero and its remainder is not; divide and take the remainder the
     same way.
+table grown by its last row
+    A table grows by a rotation of its rows by the last of them, which is one short of how many
+    there are; rotate them by as many positions as there are rows.
 """)
 
 _OF_PARTS = 2.0**-21
@@ -36,5 +39,15 @@ def _split(size: int) -> Choice:
     return Choice("negative positions split", "place", what, change, 2.0)
 
 
-SPLITS = tuple(_split(2**k) for k in range(1, 17))
-"""The first part is divided towards zero, and the second is what is left of a floor."""
+def _grown(size: int) -> Choice:
+    def place(g: Given) -> Array:
+        p = own(g)
+        return np.asarray(p - np.maximum(p, 0) // size)
+
+    what = f"the position is its own, less one for each {size} before it"
+    change = {"place": of_each_number(place)}
+    return Choice("table grown by its last row", "place", what, change, 1.5)
+
+
+SPLITS = (*(_split(2**k) for k in range(1, 17)), *(_grown(2**k) for k in range(4, 17)))
+"""Divided towards zero, beside what is left of a floor; a row short each time a table grows."""
