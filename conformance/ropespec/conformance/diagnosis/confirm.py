@@ -62,44 +62,77 @@ def expected(explanation: Explanation, seen: Seen) -> Made:
 
 def located(choice: Choice, seen: Sequence[Seen], *, history: bool = False) -> list[Where]:
     """Return where a choice is made: wherever it alone explains, and nowhere it is refuted."""
-    givens, yes, no = list[Given](), list[Array](), list[Array]()
-    for one in sorted(seen, key=lambda one: not one.is_wrong):
-        try:
-            other = run(choice.chain(one.right), one.given)
-        except (ValueError, IndexError):
-            continue
-        by_it = agree(one.y, other) if other.y.shape == one.y.shape else np.zeros_like(one.wrong)
-        if other.y.shape != one.y.shape:
-            return []
-        differs = ~agree(other.y, Made(one.made.y, one.made.allowed + other.allowed))
-        if choice.free and np.isnan(other.y).any():
-            continue
-        if (one.wrong & ~by_it).any():
-            return []
-        givens.append(one.given)
-        yes.append(one.wrong)
-        no.append(~one.wrong & ~by_it & differs)
-    found = conditions(givens, yes, no, history=history)
-    if choice.stage in ("pairing", "call", "store"):
-        return [one for one in found if not one.of_components]
-    return found
+    evidence = _Evidence(choice)
+    evidence.take(seen)
+    return evidence.places(history=history)
 
 
 def places(choice: Choice, seen: Sequence[Seen], more: Sequence[Seen]) -> Iterator[Where]:
-    """Return where a choice may be made, each by all calls so far; what refutes is in `more`."""
-    told, known, found = set[str](), -1, list[Where]()
-    for _ in range(_PLACES):
-        if known < len(more):
-            known, found = len(more), located(choice, [*seen, *more])
-        where = next((one for one in found if str(one) not in told), None)
+    """Return where a choice may be made, each by what refutes the one before it as well.
+
+    Parameters
+    ----------
+    choice : Choice
+        What is made.
+    seen : sequence of Seen
+        The calls that say where.
+    more : sequence of Seen
+        The fresh calls; it grows while places are tried.
+    """
+    evidence, told, taken = _Evidence(choice), set[str](), len(more)
+    evidence.take(seen)
+    while len(told) < _PLACES:
+        found = (one for one in evidence.places() if str(one) not in told)
+        where = next(found, None)
         if where is None:
             return
         told.add(str(where))
         yield where
+        evidence.take(more[taken:])
+        taken = len(more)
 
 
 _PLACES = 4
-"""How many of them are tried by fresh calls."""
+"""How many of them are tried."""
+
+
+class _Evidence:
+    """Where calls say that a choice is made, and where it is not."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self._calls: list[tuple[Given, Array, Array]] = []
+        self._refuted = False
+
+    def take(self, seen: Sequence[Seen]) -> None:
+        """Look at more calls."""
+        for one in sorted(seen, key=lambda one: not one.is_wrong):
+            try:
+                other = run(self._choice.chain(one.right), one.given)
+            except (ValueError, IndexError):
+                continue
+            if other.y.shape != one.y.shape:
+                self._refuted = True
+                return
+            by_it = agree(one.y, other)
+            differs = ~agree(other.y, Made(one.made.y, one.made.allowed + other.allowed))
+            if self._choice.free and np.isnan(other.y).any():
+                continue
+            if (one.wrong & ~by_it).any():
+                self._refuted = True
+                return
+            self._calls.append((one.given, one.wrong, ~one.wrong & ~by_it & differs))
+
+    def places(self, *, history: bool = False) -> list[Where]:
+        """Return what tells the one from the other; nothing if a call refutes the choice."""
+        if self._refuted:
+            return []
+        calls = sorted(self._calls, key=lambda call: not call[1].any())
+        givens, yes = [given for given, _, _ in calls], [made for _, made, _ in calls]
+        found = conditions(givens, yes, [not_made for _, _, not_made in calls], history=history)
+        if self._choice.stage in ("pairing", "call", "store"):
+            return [one for one in found if not one.of_components]
+        return found
 
 
 def explains(explanation: Explanation, seen: Seen) -> tuple[int, int]:
