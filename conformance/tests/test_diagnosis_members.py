@@ -135,13 +135,22 @@ def exponent_of_its_own(x, positions):
     return rope(x, positions, 10000.0 ** (-(np.arange(0, d, 2) + 3) / (d + 6)))
 
 
-def ramp_ends_too_early(x, positions):
+def blended(x, positions, whole, base=10000.0):
+    """Blend by a ramp whose ends, of base 10000, are brought to whole indices."""
     d = x.shape[-1]
     ends = [d * np.log(4096 / (2 * np.pi * n)) / (2 * np.log(10000.0)) for n in (32, 1)]
-    low, high = np.floor(ends)
+    low, high = (round_(end) for round_, end in zip(whole, ends, strict=True))
     share = 1 - np.clip((np.arange(d // 2) - low) / max(high - low, 1e-3), 0.0, 1.0)
-    gain = 1 + 0.1 * np.log(8)
-    return (gain * rope(x, positions, theta(d) * (share + (1 - share) / 8))).astype(x.dtype)
+    frequencies = theta(d, base) * (share + (1 - share) / 8)
+    return ((1 + 0.1 * np.log(8)) * rope(x, positions, frequencies)).astype(x.dtype)
+
+
+def ramp_ends_too_early(x, positions):
+    return blended(x, positions, (np.floor, np.floor))
+
+
+def ramp_of_another_base(x, positions):
+    return blended(x, positions, (np.floor, np.ceil), 1e6)
 
 
 def tiled_over_heads(x, positions):
@@ -252,6 +261,12 @@ FEW = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 2
             "and 0 beyond the head",
         ),
         (sines_larger, {"head_dims": [8, 16]}, "operands confused", "1.03 x"),
+        (
+            ramp_of_another_base,
+            {"scaling": YARN, "head_dims": [128], "base": 1e6},
+            "another blend",
+            "ramp has its ends by base 10000",
+        ),
         (
             ramp_ends_too_early,
             {"scaling": YARN, "head_dims": [64, 128]},

@@ -163,23 +163,3 @@ def test_parts_are_told_in_a_line_each():
         "Off by pair: 0 to 2: right; 3: not a number",
         "Off by position: 0: right; 1 to 99: 0.25 (30 %)",
     ]
-
-
-def one_further_in_large_calls(x, positions):
-    far = positions + (x.size > 2**18)
-    return np.asarray(reference.apply_rotary(x, far, interleaved=False), x.dtype)
-
-
-def test_a_call_that_is_too_large_is_cut(diagnosed):
-    """Only calls of more than 2^18 elements are wrong; the one that failed has four times more."""
-    case = Case(
-        2, 2051, 8, 32, HALF.rotation.text, "float32", "spread", 0, 4096, "normal",
-        strided=False, seed=0,
-    )  # fmt: skip
-    shown = Counterexample(case.as_dict(), {}, "", None, None, None)
-    failed = CheckResult("ROT-19.many", "ROT-19", "", "", Status.FAIL, counterexample=shown)
-    (found,) = diagnosed(HALF, [failed], apply_rotary=one_further_in_large_calls)
-
-    assert found.name == "offset by one"
-    limit = int(found.where.removeprefix("calls with ").removesuffix(" or more elements"))
-    assert 2**18 < limit <= 2**18 + 32

@@ -27,10 +27,10 @@ from ropespec.conformance.diagnosis.scored import DRAWS, NEARBY, close
 from ropespec.conformance.diagnosis.sides import (
     NEAR,
     Pairs,
-    fill_up,
-    filled_up,
     fitting,
     masked,
+    padded_alike,
+    padding,
     scale_of,
     scales_of,
     sums,
@@ -117,7 +117,7 @@ def _told(calls: Sequence[Attended], keyed: str, split: int) -> "list[_Told] | N
     for call in calls:
         pairs = fitting(call, pairs)
     told = [list(_stages(call, pairs or [])) for call in calls]
-    if [] in told and [_PADDED] in told and fill_up(calls, pairs or []):
+    if [] in told and [_PADDED] in told and padded_alike(calls, pairs or []):
         told = [[_PADDED]]  # where blocks are full nothing fills them up
     if any(_LOST in stages or stages != told[0] for stages in told):
         return None
@@ -186,7 +186,7 @@ def _summed(call: Attended, pair: tuple[Choice, Choice]) -> Iterator[_Told]:
         top = scores.max(axis=-1, keepdims=True)
         right = np.exp(scores - top).sum(axis=-1)
         for block in BLOCKS:
-            padded = right + filled_up(scores, block)
+            padded = right + padding(scores, block)
             running = np.exp(scores - top + rise(scores, block)).sum(axis=-1)
             said = f"where a block of {block} keys raises the largest score, the sum stays"
             for total, told in ((padded, _PADDED), (running, replace(_RUNNING, said=said))):

@@ -68,7 +68,7 @@ def located(choice: Choice, seen: Sequence[Seen], *, history: bool = False) -> l
 
 
 def places(choice: Choice, seen: Sequence[Seen], more: Sequence[Seen]) -> Iterator[Where]:
-    """Return where a choice may be made, each by what refutes the one before it as well.
+    """Return where a choice may be made, one place after another, each as all calls so far say.
 
     Parameters
     ----------

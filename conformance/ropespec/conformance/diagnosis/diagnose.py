@@ -16,7 +16,6 @@ from ropespec.conformance.diagnosis.functions import functions
 from ropespec.conformance.diagnosis.repeated import changed, repeated
 from ropespec.conformance.diagnosis.rotation import Outcome, examine
 from ropespec.conformance.diagnosis.seen import Seen
-from ropespec.conformance.diagnosis.smaller import cut
 from ropespec.conformance.diagnosis.told import fact, unknown
 from ropespec.conformance.diagnosis.wording import examined, in_words
 from ropespec.conformance.judge.precision import NORMAL
@@ -29,8 +28,7 @@ from ropespec.conformance.subject.session import Session
 
 __all__ = ["diagnose"]
 
-_LARGE = 300_000
-_LARGEST = 2**22
+_LARGEST = 300_000
 _CASES = 12
 
 
@@ -84,7 +82,7 @@ def _rotation(session: Session, results: Sequence[CheckResult]) -> Iterator[Diag
         return
     asker = Asker(session)
     maker = Maker(session.profile, session.offers["apply_rotary"].keywords)
-    outcome, right = examined(asker, maker, RIGHT, _failing(asker, results))
+    outcome, right = examined(asker, maker, RIGHT, _failing(results, maker.profile))
     manners = list(conduct(asker, outcome.answers))
     aside = _on_itself(outcome, manners) or _littered(outcome)
     told = [] if aside else list(in_words(asker, outcome, right))
@@ -131,27 +129,19 @@ def _has_gradient(session: Session) -> bool:
     return session.profile.gradients and (own or session.profile.framework.has_gradients)
 
 
-def _failing(asker: Asker, results: Sequence[CheckResult]) -> list[Given]:
-    """Return the calls on which checks failed; if all are large, what is left of one when cut."""
-    made = list(_failed(results, asker.session.profile))
-    small = [one for one in made if one.x.size <= _LARGE]
-    if small or not made:
-        return small[:_CASES]
-    least = cut(asker, sorted(made, key=lambda one: one.x.size), RIGHT)
-    asker.fresh()
-    return least
-
-
-def _failed(results: Sequence[CheckResult], profile: Profile) -> Iterator[Given]:
+def _failing(results: Sequence[CheckResult], profile: Profile) -> list[Given]:
+    """Return the calls on which checks failed."""
+    made = list[Given]()
     for result in results:
         shown = result.counterexample
-        if result.status is not Status.FAIL or shown is None:
+        if result.status is not Status.FAIL or shown is None or len(made) >= _CASES:
             continue
         if not result.clause.startswith(("ROT", "FREQ", "REL", "ERR", "JDG", "PAR")):
             continue
         given = _given_of(shown.case, profile)
         if given is not None and 0 < given.x.size <= _LARGEST:
-            yield given
+            made.append(given)
+    return made
 
 
 def _given_of(case: dict[str, Any], profile: Profile) -> Given | None:

@@ -20,10 +20,10 @@ from ropespec.conformance.mistakes.given import Array
 __all__ = [
     "NEAR",
     "Pairs",
-    "fill_up",
-    "filled_up",
     "fitting",
     "masked",
+    "padded_alike",
+    "padding",
     "scale_of",
     "scales_of",
     "sums",
@@ -168,18 +168,18 @@ def scales_of(call: Attended, pair: tuple[Choice, Choice]) -> Array:
     return _scales(*_both(call, queries[pair[0]], keys[pair[1]]))
 
 
-def filled_up(scores: Array, block: int) -> Array:
+def padding(scores: Array, block: int) -> Array:
     """Return what keys of zeros add, relative to the largest score, where they fill up a block."""
     return np.asarray(-scores.shape[-1] % block * np.exp(-scores.max(axis=-1)))
 
 
-def fill_up(calls: Sequence[Attended], pairs: Pairs) -> bool:
+def padded_alike(calls: Sequence[Attended], pairs: Pairs) -> bool:
     """Whether the weights of all calls leave what keys of zeros take in blocks of one size."""
     sizes = set(BLOCKS if pairs else ())
     for call in calls:
         scores = masked(call, pairs[0])
         right = np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1)
-        totals = {block: right + filled_up(scores, block) for block in sizes}
+        totals = {block: right + padding(scores, block) for block in sizes}
         left = call.weights.sum(-1)
         sizes = {b for b, of in totals.items() if np.allclose(left, right / of, rtol=NEAR)}
     return bool(sizes)

@@ -249,7 +249,7 @@ _FEWEST = 32
 """Pairs of tokens, each with errors of its own, that hold a number which rounding would raise."""
 
 _CLEARLY = 0.02
-"""The part of a step, from either end, in which any arithmetic may decide: at least."""
+"""The least part of a step, from either end, in which any arithmetic may decide."""
 
 _STEPS = {"bfloat16": (8, -125), "float16": (11, -13), "float32": (24, -125)}
 """The bits of a number, and the exponent from which on it has all of them."""
