@@ -5,6 +5,7 @@ import pytest
 
 from ropespec import reference
 from ropespec.conformance.zoo.attention import softmax_of_masked_maximum
+from ropespec.conformance.zoo.corners import one_maximum_for_all_queries
 
 
 def attention_with(change):
@@ -121,17 +122,22 @@ def test_attention_is_asked_for_as_many_keys_as_queries(side, other, named):
     assert named(attention=attention_with(lambda g: by_the_other_side(g, side, other))) == [told]
 
 
-def test_a_masked_key_of_the_largest_score_is_asked_for(named):
+@pytest.mark.parametrize(
+    ("animal", "name"),
+    [
+        (softmax_of_masked_maximum, "largest score of masked keys"),
+        (one_maximum_for_all_queries, "largest score of other queries"),
+    ],
+)
+def test_a_key_or_a_query_of_the_largest_score_is_asked_for(animal, name, named):
     """What is left of the others underflows, and only there."""
 
     def attention(q, k, v, *, query_positions, key_positions, interleaved, base=10000.0, mask=None):
         where = {"query_positions": query_positions, "key_positions": key_positions}
         how = {"interleaved": interleaved, "base": base, "mask": mask}
-        return softmax_of_masked_maximum.attention(q, k, v, **where, **how)
+        return animal.attention(q, k, v, **where, **how)
 
-    found = [name for _, name, _ in named(attention=attention)]
-
-    assert found == ["largest score of masked keys"]
+    assert [one for _, one, _ in named(attention=attention)] == [name]
 
 
 def values_of_a_running_softmax(q, k, v, *, query_positions, key_positions, mask=None, **how):

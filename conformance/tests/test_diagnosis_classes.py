@@ -133,6 +133,12 @@ def first_and_on_of_sizes(x, positions):
     return rope(x, size[:, :1] + np.arange(x.shape[1]))
 
 
+def base_as_a_short_logarithm(x, positions):
+    n = x.shape[-1] // 2
+    frequencies = np.exp2(np.arange(n, dtype=np.float32) * np.float32(-13.2877 / n))
+    return rope(x, positions, frequencies)
+
+
 def cut_to_bfloat16(x, positions):
     y = np.ascontiguousarray(half(x, positions[..., None, None] * theta(x.shape[-1])), np.float32)
     return (y.view(np.uint32) >> 16).astype(np.uint16).view(BF16)
@@ -365,6 +371,7 @@ def long_by_the_highest_position(x, positions):
         (at_most_32767, {"head_dims": [64]}, "beyond the table", "positions from 32768 on"),
         (runs_begin_at_0, {"negative_positions": False}, "positions restart", "every call"),
         (logarithm_of_the_base_in_float16, {"base": 500000.0}, "wrong base", "every call"),
+        (base_as_a_short_logarithm, {"compiled": True}, "wrong base", "every call"),
         (neighbours_of_base_1234, {}, "L1 wrong pairing and F1 wrong base", "every call"),
         (three_further_and_nine_tenths, {}, "K13 attention factor and offset", "every call"),
         (

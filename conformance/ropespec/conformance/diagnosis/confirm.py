@@ -8,7 +8,7 @@ import numpy as np
 from ropespec.conformance.diagnosis.ask import Asker
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.edges import no_runs
-from ropespec.conformance.diagnosis.seen import Seen, agree, telling
+from ropespec.conformance.diagnosis.seen import Seen, agree, nearer, telling
 from ropespec.conformance.diagnosis.wanted import with_feature
 from ropespec.conformance.diagnosis.where import EVERYWHERE, Atom, Where, conditions
 from ropespec.conformance.mistakes.chain import Chain, Made, run
@@ -175,10 +175,20 @@ def confirmed(
         got, of = explains(explanation, seen)
         elements, total, calls = elements + got, total + of, calls + 1
         refuted |= got < of
-        applied += int(telling(seen, expected(explanation, seen)).sum()) if of else 0
+        applied += _telling(explanation, seen) if of else 0
     if refuted or applied < _LEAST:
         return None, fresh
     return Confirmed(explanation, elements, total, calls), fresh
+
+
+def _telling(explanation: Explanation, seen: Seen) -> int:
+    """Count the components that tell an explanation from what is claimed.
+
+    Where it ends is told by what differs clearly alone.
+    """
+    made = expected(explanation, seen)
+    told = telling(seen, made)
+    return int((told if explanation.where.atoms else told | nearer(seen, made)).sum())
 
 
 _LEAST = 4

@@ -140,8 +140,10 @@ def _ladders(
     if straight and np.allclose(bases, bases[0], rtol=2e-2):
         claimed = float(next(iter(templates.values())).base)
         found = float(np.median(bases))
-        tried = [snapped(found, digits) for digits in (1e-2, 1e-3, 1e-4, 1e-6)]
-        tried += [base for base in _rounded(claimed) if abs(base - found) < 1e-3 * found]
+        few = [base for base in _rounded(claimed) if abs(base - found) < 1e-3 * found]
+        tried = [base for base in few if abs(base - found) < 1e-6 * found]
+        tried += [snapped(found, digits) for digits in (1e-2, 1e-3, 1e-4, 1e-6)]
+        tried += few
         yield from (fitted_base(base) for base in dict.fromkeys(tried) if base != claimed)
     yield from _stretched(lines, measured, templates) if straight else ()
     if straight and np.isfinite(widths[0]) and np.allclose(widths, widths[0], rtol=1e-2):
@@ -193,10 +195,13 @@ def _stretched(
 
 
 def _rounded(base: float) -> Iterator[float]:
-    """Return what a base is where it, or its logarithm, was kept in few bits."""
+    """Return what a base is where it, or its logarithm, was kept in few bits or written short."""
     for kind in ("float16", "bfloat16", "float32"):
         few = rounded(np.array([np.log2(base), np.log(base), base]), kind)
         yield from map(float, (np.exp2(few[0]), np.exp(few[1]), few[2]))
+    for decimals in range(1, 8):
+        yield float(np.exp2(np.round(np.log2(base), decimals)))
+        yield float(np.exp(np.round(np.log(base), decimals)))
 
 
 class _Line(NamedTuple):

@@ -155,6 +155,11 @@ _OTHERS = {
     "tail dropped": "R9",
     "largest of masked keys": "largest score of masked keys",
     "largest of masked keys: not a number": "largest score of masked keys",
+    **{
+        f"largest score of {of}{left}": "largest score of other queries"
+        for of in ("a head", "a row", "all")
+        for left in ("", ": not a number")
+    },
     "empty row": "T8",
     "empty row: mean": "T8",
     "empty row: not a number": "T8",

@@ -328,9 +328,12 @@ def _attention(session: Session, name: str, base: float, draw: int) -> str:
     words = []
     hidden = np.ones((5, 5), dtype=bool)
     hidden[:, 3] = False
-    loud = k.copy()
+    loud, loudest = k.copy(), q.copy()
     loud[:, 3] *= _LOUD
-    for keys, given_mask in ((k, np.tril(np.ones((5, 5), dtype=bool))), (k, mask), (loud, hidden)):
+    loudest[0, 4, 0] *= _LOUD
+    causal = np.tril(np.ones((5, 5), dtype=bool))
+    calls = ((q, k, causal), (q, k, mask), (q, loud, hidden), (loudest, k, causal))
+    for queries, keys, given_mask in calls:
         keywords = {
             "query_positions": where,
             "key_positions": where,
@@ -338,22 +341,24 @@ def _attention(session: Session, name: str, base: float, draw: int) -> str:
             "base": base,
             "mask": given_mask[None, None],
         }
-        got = answered(session, name, (q, keys, v), keywords)
+        got = answered(session, name, (queries, keys, v), keywords)
         if len(got) != 2:
             return ""
-        words.append(_matched(got, attention_forms(Given(q, keys, v, given_mask, turn))))
-    whole, with_empty, with_loud = words
-    if whole == "right" and with_empty != "right":
-        return "empty row" if with_empty == "unknown" else with_empty
-    if whole not in ("right", "unknown"):
+        words.append(_matched(got, attention_forms(Given(queries, keys, v, given_mask, turn))))
+    return _of_all(*words)
+
+
+def _of_all(whole: str, with_empty: str, *with_loud: str) -> str:
+    """Return the word of a plain call, or that of one with empty rows, or with loud scores."""
+    if whole != "right":
         return whole
-    if whole == "right" and with_loud in _OF_LOUD:
-        return with_loud
-    return whole
+    if with_empty != "right":
+        return "empty row" if with_empty == "unknown" else with_empty
+    return next((word for word in with_loud if word.startswith(_OF_LOUD)), whole)
 
 
 _LOUD = 1e6
-_OF_LOUD = ("largest of masked keys", "largest of masked keys: not a number")
+_OF_LOUD = ("largest of masked keys", "largest score of")
 
 
 def _matched(got: tuple[Float, ...], forms: Mapping[str, Callable[[], tuple[Float, Float]]]) -> str:

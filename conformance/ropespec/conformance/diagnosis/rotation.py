@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ropespec.conformance.diagnosis.ask import Answer, Asker
+from ropespec.conformance.diagnosis.at_zero import at_zero
 from ropespec.conformance.diagnosis.battery import Maker
 from ropespec.conformance.diagnosis.confirm import (
     Confirmed,
@@ -81,11 +82,7 @@ class Outcome:
 
 
 def examine(
-    asker: Asker,
-    maker: Maker,
-    *,
-    right: Chain = RIGHT,
-    also: Iterable[Given] = (),
+    asker: Asker, maker: Maker, *, right: Chain = RIGHT, also: Iterable[Given] = ()
 ) -> Outcome:
     """Ask the battery, and search for what explains its failures.
 
@@ -105,14 +102,13 @@ def examine(
     outcome.repeats = repeats(asker, maker)
     if not _asked(outcome, asker, (*also, *maker.battery()), right, late):
         return outcome
-    if not outcome.wrong and first_calls_are_wrong(asker, also, right):
+    if not outcome.wrong and (lost := at_zero(asker, maker, right)):
+        outcome.confirmed = lost
+    elif not outcome.wrong and first_calls_are_wrong(asker, also, right):
         outcome = Outcome(repeats=outcome.repeats, of_first_calls=True)
         _explain_first(outcome, asker, maker, right, also)
     elif not (outcome.wrong and outcome.repeats and is_fresh(asker, outcome.wrong)):
-        outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until, outcome.wrong)
-        outcome.by_history = any(one.is_wrong for one in (*outcome.seen, *outcome.sequence))
-        if outcome.wrong and not outcome.confirmed:
-            outcome.repeats &= repeats_itself(asker, outcome.wrong)
+        _explain_past(outcome, asker, maker, right, until)
     else:
         explain(outcome, asker, maker, right, until)
         if not outcome.confirmed:
@@ -140,12 +136,16 @@ def _asked(
     return True
 
 
+def _explain_past(outcome: Outcome, asker: Asker, maker: Maker, right: Chain, until: float) -> None:
+    """Look for what earlier calls leave behind."""
+    outcome.confirmed, outcome.sequence = remembered(asker, maker, right, until, outcome.wrong)
+    outcome.by_history = any(one.is_wrong for one in (*outcome.seen, *outcome.sequence))
+    if outcome.wrong and not outcome.confirmed:
+        outcome.repeats &= repeats_itself(asker, outcome.wrong)
+
+
 def _explain_first(
-    outcome: Outcome,
-    asker: Asker,
-    maker: Maker,
-    right: Chain,
-    also: Sequence[Given],
+    outcome: Outcome, asker: Asker, maker: Maker, right: Chain, also: Sequence[Given]
 ) -> None:
     """Ask each call of a fresh instance, and explain what is wrong if these are not dear."""
     asker.anew, late = True, time.monotonic() + SECONDS

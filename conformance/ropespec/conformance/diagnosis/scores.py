@@ -63,11 +63,13 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
         mixed = np.einsum("bhst,bthd->bhsd", weights, v)
         return mixed.reshape(given.q.shape), weights
 
-    def underflown(left: float) -> tuple[Float, Float]:
-        """Leave a number where a key that is masked has by far the largest score."""
+    def underflown(left: float, axes: tuple[int, ...] = ()) -> tuple[Float, Float]:
+        """Leave a number where a masked key, or another query, has by far the largest score."""
         raw = plain()
-        top = np.where(mask, raw, -np.inf).max(axis=-1)
-        lost = np.isfinite(top) & (raw.max(axis=-1) - top > _UNDERFLOW)
+        tops = np.where(mask, raw, -np.inf)
+        top = tops.max(axis=-1)
+        largest = tops.max(axis=axes, keepdims=True)[..., 0] if axes else raw.max(axis=-1)
+        lost = np.isfinite(top) & (largest - top > _UNDERFLOW)
         output, weights = out(masked(raw))
         output[lost.swapaxes(1, 2)], weights[lost] = left, left
         return output, weights
@@ -76,6 +78,12 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
         "right": lambda: out(masked(plain())),
         "largest of masked keys": lambda: underflown(0.0),
         "largest of masked keys: not a number": lambda: underflown(np.nan),
+        "largest score of a head": lambda: underflown(0.0, (2, 3)),
+        "largest score of a row": lambda: underflown(0.0, (1, 2, 3)),
+        "largest score of all": lambda: underflown(0.0, (0, 1, 2, 3)),
+        "largest score of a head: not a number": lambda: underflown(np.nan, (2, 3)),
+        "largest score of a row: not a number": lambda: underflown(np.nan, (1, 2, 3)),
+        "largest score of all: not a number": lambda: underflown(np.nan, (0, 1, 2, 3)),
         "scaled by the model": lambda: out(masked(plain() / np.sqrt(heads))),
         "not scaled": lambda: out(masked(plain() * np.sqrt(dim))),
         "mask after softmax": lambda: out(np.where(mask, _softmax(plain()), 0.0)),

@@ -9,7 +9,7 @@ from ropespec.conformance.diagnosis.ask import Answer
 from ropespec.conformance.mistakes.chain import Chain, Made, run
 from ropespec.conformance.mistakes.given import Array, Given
 
-__all__ = ["Seen", "agree", "telling"]
+__all__ = ["Seen", "agree", "nearer", "telling"]
 
 
 def agree(y: Array, made: Made, slack: float = 1.0) -> Array:
@@ -27,6 +27,19 @@ def telling(seen: "Seen", made: Made) -> Array:
         apart = np.abs(made.y - seen.made.y)
         told: Array = (apart >= 3 * made.allowed) | (np.isnan(made.y) != np.isnan(seen.made.y))
     return told
+
+
+def nearer(seen: "Seen", made: Made) -> Array:
+    """Return where a call is off, if what is made is far nearer there than it has to be.
+
+    In nearly all such components, or nowhere: by chance one of eight is as near.
+    """
+    near = seen.off & agree(seen.y, made, 1 / _NEARER)
+    return near if near.sum() > _NEARLY_ALL * seen.off.sum() else np.zeros_like(near)
+
+
+_NEARER = 8
+_NEARLY_ALL = 0.9
 
 
 @dataclass(eq=False)

@@ -1,5 +1,6 @@
 """Calls that have a feature, as far as it can be chosen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +13,14 @@ from ropespec.conformance.mistakes.given import Given
 __all__ = ["with_feature"]
 
 _AXES = {"rows": 0, "tokens": 1, "heads": 2, "row": 0, "token": 1, "head": 2}
-_ENDS = {"last row": 0, "last token": 1, "last head": 2}
+_SIZES: tuple[tuple[tuple[str, str, str], Callable[[int], int]], ...] = (
+    (("rows", "tokens", "heads"), lambda n: n),
+    (("last row", "last token", "last head"), lambda n: max(n, 1)),
+    (("row", "token", "head"), lambda n: max(n + 2, 1)),
+    (("odd rows", "odd length", "odd heads"), lambda n: 2 + n % 2),
+)
+"""How large an axis is where a feature of it has a value."""
+_SIZED = {name: (axis, size) for names, size in _SIZES for axis, name in enumerate(names)}
 _OF_ONE = " of q or k"
 _MOST = 200_000
 _MANY = 3_000
@@ -51,12 +59,9 @@ class _Wanted:
         """Give a feature a value."""
         if n > _MANY and feature != "elements":
             self.shape = [1, 1, 1]
-        if feature in ("tokens", "rows", "heads"):
-            self.shape[_AXES[feature]] = n
-        elif feature in _ENDS:
-            self.shape[_ENDS[feature]] = max(n, 1)
-        elif feature in _AXES:
-            self.shape[_AXES[feature]] = max(n + 2, 1)
+        if feature in _SIZED:
+            axis, size = _SIZED[feature]
+            self.shape[axis] = size(n)
         elif feature in ("all places", "place"):
             self.shape[:2] = [1, max(n, 1)]
         elif feature in ("distance", "position", "farthest", "highest", "start"):

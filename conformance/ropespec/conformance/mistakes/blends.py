@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from ropespec.conformance.mistakes.chain import ladder
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.spec.scaling import Llama3, NtkByParts, Yarn
+from ropespec.spec.scaling import Llama3, NtkByParts, Scaling, Yarn
 
 __all__ = ["MISTAKES", "of_blends"]
 
@@ -36,8 +37,36 @@ def of_blends(claimed: Yarn | Llama3 | NtkByParts) -> Iterator[Choice]:
     within = {"frequency": _inverted(claimed.factor, ends=False)}
     yield Choice("inverted ramp", "frequency", what, within)
     yield from _blends(claimed)
+    yield from _counts(claimed)
     if isinstance(claimed, Yarn):
         yield from _ends(claimed)
+
+
+def _counts(claimed: Yarn | Llama3 | NtkByParts) -> Iterator[Choice]:
+    """Return blends whose ends are told by another count than that of turns."""
+    first, second = _NAMES[type(claimed)]
+    for what, each in _COUNTED:
+        ends: dict[str, Any] = {
+            name: float(getattr(claimed, name)) / each for name in (first, second)
+        }
+        other = replace(claimed, **ends)
+        change = {"frequency": _as_if(other)}
+        yield Choice("another blend", "frequency", what, change)
+
+
+_NAMES: dict[type, tuple[str, str]] = {
+    Yarn: ("beta_fast", "beta_slow"),
+    Llama3: ("low_freq_factor", "high_freq_factor"),
+    NtkByParts: ("alpha", "beta"),
+}
+_COUNTED = (
+    ("radians are counted in place of turns: wavelengths lack their 2 pi", 2 * np.pi),
+    ("turns are divided by 2 pi twice", 1 / (2 * np.pi)),
+)
+
+
+def _as_if(other: Scaling) -> Callable[[Given], Array]:
+    return lambda g: ladder(g.scaled(other))
 
 
 def _ends(claimed: Yarn) -> Iterator[Choice]:

@@ -38,6 +38,9 @@ T5 mask ignored
 largest score of masked keys
     The softmax takes off the largest score of masked keys too, and what is left underflows; mask
     the scores first.
+largest score of other queries
+    The softmax takes off the largest score of a head, a row or all, and queries whose scores are
+    far below it lose their weights; take off the largest score of each query.
 T8 rows without a key
     A row that may attend nowhere gives NaN or a mean; it must be zero.
 T9 heads merged without transposing

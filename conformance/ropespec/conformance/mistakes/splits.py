@@ -46,7 +46,7 @@ def _grown(size: int) -> Choice:
 
     what = f"the position is its own, less one for each {size} before it"
     change = {"place": of_each_number(place)}
-    return Choice("table grown by its last row", "place", what, change, 1.5)
+    return Choice("table grown by its last row", "place", what, change, 2.5)
 
 
 SPLITS = (*(_split(2**k) for k in range(1, 17)), *(_grown(2**k) for k in range(4, 17)))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from ropespec.conformance.zoo.attention_parts import attend, scores
+from ropespec.conformance.zoo.attention_parts import allowed, attend, mixed, scores
 from ropespec.conformance.zoo.entry import wrong
 from ropespec.conformance.zoo.parts import half, rope, table, turn
 
@@ -23,6 +23,7 @@ __all__ = [
     "mask_beyond_32_keys_dropped",
     "mask_of_one_query_dropped",
     "million_tokens",
+    "one_maximum_for_all_queries",
     "one_wrong_entry",
     "renormalised_by_squares",
     "rows_before_tokens",
@@ -206,6 +207,24 @@ def mask_beyond_32_keys_dropped(q: Array, k: Array, v: Array, **given: Any) -> t
         seen = np.arange(k.shape[1]) >= BITS
         given["mask"] = given["mask"] | seen
     return attend(q, scores(q, k, **given), v, given)
+
+
+@wrong(
+    "largest score of other queries",
+    "The largest score of all queries of a head is taken off before the exponential.",
+    "ATT-1.plain",
+    offers="attention",
+)
+def one_maximum_for_all_queries(
+    q: Array, k: Array, v: Array, **given: object
+) -> tuple[Array, Array]:
+    """Let what lies far below the largest score of a head underflow."""
+    s = scores(q, k, **given)
+    s = np.where(allowed(given, s.shape), s, -np.inf)
+    top = s.max(axis=(-2, -1), keepdims=True, initial=-1e300)
+    powers = np.exp((s - top).astype(q.dtype if q.dtype == np.float64 else np.float32))
+    total = powers.sum(axis=-1, keepdims=True)
+    return mixed(q, powers / np.where(total > 0, total, 1.0), v)
 
 
 @wrong(
