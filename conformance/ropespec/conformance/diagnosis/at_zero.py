@@ -23,7 +23,8 @@ _APART = 12
 def at_zero(asker: Asker, maker: Maker, right: Chain) -> list[Confirmed]:
     """Return the products that make of x, bit for bit, what comes back at position 0.
 
-    What is lost there may be less than a rotation may lose elsewhere, so no bound sees it.
+    What is lost there may be less than a rotation may lose elsewhere, so no bound sees it. Where a
+    factor on cosine and sine is claimed, nothing is known bit for bit.
 
     Parameters
     ----------
@@ -34,6 +35,8 @@ def at_zero(asker: Asker, maker: Maker, right: Chain) -> list[Confirmed]:
     right : Chain
         What is claimed.
     """
+    if float(maker.profile.convention.frequencies.gain) != 1.0:
+        return []
     seen = list[tuple[Given, Array]]()
     for given in _calls(maker):
         answer = asker.ask(given)
