@@ -23,6 +23,7 @@ __all__ = [
     "mask_beyond_32_keys_dropped",
     "mask_of_one_query_dropped",
     "million_tokens",
+    "of_the_first_row_if_the_last_is_it",
     "one_maximum_for_all_queries",
     "one_wrong_entry",
     "renormalised_by_squares",
@@ -55,6 +56,17 @@ def wraps_at_2_to_27(x: Array, positions: Array) -> Array:
 def one_wrong_entry(x: Array, positions: Array) -> Array:
     """Damage one row of a table."""
     return rope(x, np.where(positions == ENTRY, ENTRY - 1, positions))
+
+
+@wrong(
+    "taken for a run",
+    "Where the first row and the last have the same positions, the first serves all.",
+    "ROT-19.shortcuts",
+)
+def of_the_first_row_if_the_last_is_it(x: Array, positions: Array) -> Array:
+    """Look at two rows."""
+    alike = len(positions) and (positions[0] == positions[-1]).all()
+    return rope(x, np.broadcast_to(positions[:1], positions.shape) if alike else positions)
 
 
 @wrong("beyond a block", "Of all rows together, tokens beyond 2^20 are not rotated.", "ROT-19.many")

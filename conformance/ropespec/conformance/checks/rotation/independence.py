@@ -49,13 +49,21 @@ def rows(trial: Trial, case: Case) -> Finding:
 
 
 _TOKENS = 6
+_FAMILIES = 4
+_BETWEEN = 3
+"""The family in which the first row and the last are the same, and the one between is not."""
 
 
 def _every_shortcut(trial: Trial, seed: int, strength: int) -> Walk:
     del seed, strength
-    usual = usual_case(trial, 0)
-    usual = dataclasses.replace(usual, seq=min(_TOKENS, trial.most_tokens(usual.batch)))
-    return listed(dataclasses.replace(usual, seed=number) for number in range(3 * len(ALIKE)))
+    usual, shortcuts = usual_case(trial, 0), list[Case]()
+    for number in range(_FAMILIES * len(ALIKE)):
+        between = number // len(ALIKE) == _BETWEEN and usual.batch > 1
+        batch = 3 if between else usual.batch
+        seq = min(_TOKENS, trial.most_tokens(batch))
+        if seq > 1:
+            shortcuts.append(dataclasses.replace(usual, batch=batch, seq=seq, seed=number))
+    return listed(shortcuts)
 
 
 @check(
@@ -67,11 +75,13 @@ def _every_shortcut(trial: Trial, seed: int, strength: int) -> Walk:
 def takes_no_shortcut(trial: Trial, case: Case) -> Finding:
     """Each row follows its own positions, though some of them are those of a run or of a row.
 
-    All rows are like runs, or a row is like the one before it, which is a run or is none.
+    All rows are like runs, or a row is like the one before it, which is a run or is none, or like
+    those on both sides of it, which are the same.
     """
-    which, what = divmod(case.seed % (3 * len(ALIKE)), len(ALIKE))
+    which, what = divmod(case.seed % (_FAMILIES * len(ALIKE)), len(ALIKE))
     rows = np.arange(case.batch)[:, None] * (not trial.profile.shared_positions)
-    run = (2 + np.arange(case.seq) + 9 * (rows // 2 if which else rows)).astype(np.int64)
+    further = (rows, rows // 2, rows // 2, 0 * rows)[which]
+    run = (2 + np.arange(case.seq) + 9 * further).astype(np.int64)
     like = [*ALIKE.values()][what](run)
     positions = np.where((rows + which) % 2, like, run) if which else like
     shared = trial.profile.shared_positions and (positions != positions[:1]).any()
