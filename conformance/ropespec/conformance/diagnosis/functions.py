@@ -8,6 +8,7 @@ from ropespec.conformance.diagnosis.attend import attend
 from ropespec.conformance.diagnosis.formulas import ASKED
 from ropespec.conformance.diagnosis.others import find_others
 from ropespec.conformance.diagnosis.scored import scored
+from ropespec.conformance.diagnosis.scores import LARGEST_OF
 from ropespec.conformance.diagnosis.told import fact
 from ropespec.conformance.diagnosis.within import WITHIN, within
 from ropespec.conformance.registry import all_checks
@@ -157,7 +158,7 @@ _OTHERS = {
     "largest of masked keys: not a number": "largest score of masked keys",
     **{
         f"largest score of {of}{left}": "largest score of other queries"
-        for of in ("a head", "a row", "all")
+        for of in LARGEST_OF
         for left in ("", ": not a number")
     },
     "empty row": "T8",

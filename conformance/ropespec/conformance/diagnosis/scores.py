@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Given", "Turn", "attention_forms"]
+__all__ = ["LARGEST_OF", "Given", "Turn", "attention_forms"]
 
 Float = NDArray[np.float64]
 
@@ -78,12 +79,11 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
         "right": lambda: out(masked(plain())),
         "largest of masked keys": lambda: underflown(0.0),
         "largest of masked keys: not a number": lambda: underflown(np.nan),
-        "largest score of a head": lambda: underflown(0.0, (2, 3)),
-        "largest score of a row": lambda: underflown(0.0, (1, 2, 3)),
-        "largest score of all": lambda: underflown(0.0, (0, 1, 2, 3)),
-        "largest score of a head: not a number": lambda: underflown(np.nan, (2, 3)),
-        "largest score of a row: not a number": lambda: underflown(np.nan, (1, 2, 3)),
-        "largest score of all: not a number": lambda: underflown(np.nan, (0, 1, 2, 3)),
+        **{
+            f"largest score of {of}{said}": partial(underflown, left, axes)
+            for of, axes in LARGEST_OF.items()
+            for said, left in (("", 0.0), (": not a number", np.nan))
+        },
         "scaled by the model": lambda: out(masked(plain() / np.sqrt(heads))),
         "not scaled": lambda: out(masked(plain() * np.sqrt(dim))),
         "mask after softmax": lambda: out(np.where(mask, _softmax(plain()), 0.0)),
@@ -109,6 +109,9 @@ def attention_forms(given: Given) -> dict[str, Callable[[], tuple[Float, Float]]
         "empty row: not a number": lambda: _not_a_number(out(masked(plain())), mask),
     }
 
+
+LARGEST_OF = {"a head": (2, 3), "a row": (1, 2, 3), "all": (0, 1, 2, 3)}
+"""The axes of scores (B, H, S, S) over which one largest score may be taken for several queries."""
 
 _UNDERFLOW = 750.0
 """An exponential of minus so much is zero in any dtype."""

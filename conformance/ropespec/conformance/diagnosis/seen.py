@@ -32,13 +32,14 @@ def telling(seen: "Seen", made: Made) -> Array:
 def nearer(seen: "Seen", made: Made) -> Array:
     """Return where a call is off, if what is made is far nearer there than it has to be.
 
-    In nearly all such components, or nowhere: by chance one of eight is as near.
+    In nearly all such components, or nowhere.
     """
     near = seen.off & agree(seen.y, made, 1 / _NEARER)
     return near if near.sum() > _NEARLY_ALL * seen.off.sum() else np.zeros_like(near)
 
 
 _NEARER = 8
+"""How many times: of what is only near enough, about one component of so many is as near."""
 _NEARLY_ALL = 0.9
 
 
