@@ -77,6 +77,30 @@ def test_processes_share_the_work(asked: list[tuple[str, int]], tmp_path: Path) 
     assert asked == [("exact_phase", 0), ("recurrence", 0)]
 
 
+def test_those_that_are_named_are_run(asked: list[tuple[str, int]], tmp_path: Path) -> None:
+    """And no other, each once."""
+    file = tmp_path / "alarms.jsonl"
+    _run(file, 2, "--name", "exact_phase", "--name", "exact_phase")
+    assert asked == [("exact_phase", 0), ("exact_phase", 1)]
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nobody",), "--name must be one of recurrence, exact_phase; got 'nobody'"),
+        (("recurrence", "--claims", "2"), "rotations under drawn claims have no names"),
+    ],
+)
+def test_a_name_that_there_is_not_is_refused(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    """Nothing is run, and the message says which there are."""
+    done = CliRunner().invoke(alarms.main, [str(tmp_path / "alarms.jsonl"), "--name", *words])
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
 @pytest.mark.parametrize("main", [alarms.main, seeds.main])
 @pytest.mark.parametrize("part", [("0", "0"), ("2", "2"), ("-1", "2")])
 def test_a_part_that_there_is_not_is_refused(

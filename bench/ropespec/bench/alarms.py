@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -36,6 +36,8 @@ _TIMEOUT = 60.0
 
 
 Done = set[tuple[str, int]]
+Names = tuple[str, ...]
+One = TypeVar("One", Right, Implementation)
 
 
 def refused(target: str, profile: Profile, seed: int) -> dict[str, str]:
@@ -45,10 +47,10 @@ def refused(target: str, profile: Profile, seed: int) -> dict[str, str]:
     return {one.id: one.message for one in verdict.failures}
 
 
-def _ours(seeds: int, done: Done, part: Part) -> Iterator[dict[str, Any]]:
-    there = [
-        one for one in zoo() if isinstance(one, Right) and not one.profile.framework.unavailable()
-    ]
+def _ours(seeds: int, done: Done, part: Part, names: Names) -> Iterator[dict[str, Any]]:
+    right = [one for one in zoo() if isinstance(one, Right)]
+    known = [one for one in right if not one.profile.framework.unavailable()]
+    there = _chosen(known, names)
     for seed in range(seeds):
         for entry in there[part[0] :: part[1]]:
             if (entry.name, seed) not in done:
@@ -67,16 +69,28 @@ def _under_claims(count: int, done: Done, part: Part) -> Iterator[dict[str, Any]
         yield {"name": name, "seed": 0, "claims": claims, "refused": found}
 
 
-def _theirs(folder: Path, seeds: int, done: Done, part: Part) -> Iterator[dict[str, Any]]:
+def _theirs(
+    folder: Path, seeds: int, done: Done, part: Part, names: Names
+) -> Iterator[dict[str, Any]]:
     gallery = read(_LISTS)
     rows = kept(gallery)
-    known = [one for one in gallery.implementations if _conforms(rows.get(one.name, {}))]
+    conform = [one for one in gallery.implementations if _conforms(rows.get(one.name, {}))]
+    known = _chosen(conform, names)
     there = {one.name: installed(one, folder) for one in gallery.environments}
     with Runner(gallery.folder, there, workers=1) as runner:
         for seed in range(seeds):
             for one in known[part[0] :: part[1]]:
                 if (one.name, seed) not in done:
                     yield _said(one.name, seed, runner.row(_at(one, seed)))
+
+
+def _chosen(known: list[One], names: Names) -> list[One]:
+    """Return those of these names, or all where no name is given."""
+    there = {one.name: one for one in known}
+    if missing := [name for name in names if name not in there]:
+        must = f"--name must be one of {', '.join(there)}; got {missing[0]!r}"
+        raise click.UsageError(must)
+    return [there[name] for name in dict.fromkeys(names)] or known
 
 
 def _conforms(row: Mapping[str, Any]) -> bool:
@@ -104,6 +118,12 @@ def _said(name: str, seed: int, row: Mapping[str, Any]) -> dict[str, Any]:
     help="Those of the gallery in these environments, not those of the zoo.",
 )
 @click.option(
+    "--name",
+    "names",
+    multiple=True,
+    help="Only this one, of the zoo or of the gallery; repeatable.",
+)
+@click.option(
     "--claims",
     "count",
     type=click.IntRange(min=1),
@@ -114,16 +134,25 @@ def _said(name: str, seed: int, row: Mapping[str, Any]) -> dict[str, Any]:
 )
 @part_option
 def main(
-    *, file: Path, seeds: int, folder: Path | None, count: int | None, state: str, part: Part
+    *,
+    file: Path,
+    seeds: int,
+    folder: Path | None,
+    names: Names,
+    count: int | None,
+    state: str,
+    part: Part,
 ) -> None:
     """Give every right implementation all checks, at many seeds."""
+    if names and count is not None:
+        raise click.UsageError("--name and --claims: rotations under drawn claims have no names")
     told, done = _told(file)
     if folder is not None:
-        due = _theirs(folder.absolute(), seeds, done, part)
+        due = _theirs(folder.absolute(), seeds, done, part, names)
     elif count is not None:
         due = _under_claims(count, done, part)
     else:
-        due = _ours(seeds, done, part)
+        due = _ours(seeds, done, part, names)
     with file.open("a", encoding="utf-8") as to:
         for one in due:
             told.append(one)
