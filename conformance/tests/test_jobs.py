@@ -15,7 +15,7 @@ from ropespec.conformance.beside import Beside
 from ropespec.conformance.cli import main
 from ropespec.conformance.cli.jobs import fitting, others
 from ropespec.conformance.opening import open_subject
-from ropespec.conformance.order import LARGE, LONG, dealt, is_late, telling_first
+from ropespec.conformance.order import DEAR, LARGE, LONG, START, dealt, is_late, telling_first
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.report.document import document
 from ropespec.conformance.runner import Plan, run
@@ -267,6 +267,35 @@ def test_how_many_others_there_are(monkeypatch, cores, target, only, jobs, found
 
 
 @pytest.mark.parametrize(
+    ("target", "claims", "now"),
+    [
+        ("numpy", {}, True),
+        ("torch", {"dtypes": ["float32"]}, True),
+        ("torch", {"device": "cuda:0"}, False),
+        ("jax", {}, False),  # a card that is there is its own, unasked
+        ("cupy", {}, False),
+        ("mine.py:right", {"array": "numpy"}, False),
+    ],
+)
+def test_what_may_be_loaded_twice_at_once_is(target, claims, now):
+    """A second instance of a backend of ours on the host; of others when the first is there."""
+    with others(2, target, claims, 30.0, ()) as (beside,):
+        assert (beside._subject is None) == now
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
+def test_a_subject_that_is_asked_nothing_ends(tmp_path, monkeypatch):
+    """Nothing is left of a job that was opened at once, and then not wanted."""
+    name, mark = "ROPESPEC_TEST_MARK", str(tmp_path)
+    monkeypatch.setenv(name, mark)
+    with others(2, "numpy", {}, 30.0, ()):
+        started = until(lambda: len(marked(f"{name}={mark}".encode())) >= 1 + 2)
+
+    assert started
+    assert until(lambda: not marked(f"{name}={mark}".encode()), 20.0)
+
+
+@pytest.mark.parametrize(
     ("device", "jobs", "fits"),
     [("", None, True), ("cpu:0", None, True), ("cuda:0", None, False), ("cuda:0", 2, True)],
 )
@@ -289,4 +318,34 @@ def test_all_checks_are_dealt(jobs):
     assert any(set(LARGE) <= {item.id for item in share} for share in shares)
     assert jobs == 1 or not any({*LARGE, *LONG} <= {item.id for item in share} for share in shares)
     assert min(map(len, shares)) > len(checks) // (jobs + 2)
+    costs = [sum(DEAR.get(item.id, 1) for item in share) + START for share in shares]
+    costs[0] -= START
+    assert max(costs) - min(costs) < sum(costs) // 20
+    assert set(DEAR) < {item.id for item in checks}
     assert [item.id for item in checks[-len(LONG) :]] == [*LONG]  # no fresh instance comes after
+
+
+FAULTS = """
+import resource, sys
+import numpy as np
+from ropespec.conformance.jobs.process import make_ready
+
+if sys.argv[1] == "ready":
+    make_ready()
+for _ in range(20):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    one = np.ones(2**19)
+    other = 2 * one
+    del one, other
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(os.confstr_names.get("CS_GNU_LIBC_VERSION") is None, reason="another C library")
+@pytest.mark.parametrize(("word", "anew"), [("as it is", True), ("ready", False)])
+def test_a_judge_keeps_memory_that_is_freed(word, anew):
+    """Arrays of 4 MiB are made where the last ones were, and not of fresh pages."""
+    words = [sys.executable, "-c", FAULTS, word]
+    faults = int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+    assert (faults > 500) == anew

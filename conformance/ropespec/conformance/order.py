@@ -1,15 +1,25 @@
 """The order in which checks are run: those first that tell most, and soon."""
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from ropespec.conformance.registry import Check
 
-__all__ = ["FIRST", "LARGE", "LAST", "LONG", "STRANGE", "dealt", "is_late", "telling_first"]
+__all__ = [
+    "DEAR",
+    "FIRST",
+    "LARGE",
+    "LAST",
+    "LONG",
+    "START",
+    "STRANGE",
+    "dealt",
+    "is_late",
+    "telling_first",
+]
 
 FIRST = ("ROT-6.value", "ROT-7.value")
 """Almost any mistake makes them fail: one of them is enough for a first answer."""
-
 
 LAST = ("ROT-17.arguments",)
 """What is found by all that the other checks ask."""
@@ -21,10 +31,67 @@ LARGE = ("ROT-19.many", "ROT-20.many")
 """What takes much memory, and so is not asked twice at the same time."""
 
 LONG = ("ROT-24.compiled",)
-"""What takes as long as forty others, and so is in another job than what is large.
+"""What takes as long as forty others with torch, and so is in another job than what is large.
 
 It is the last there: the next fresh instance would import all that the compiler has imported.
 """
+
+DEAR: Mapping[str, int] = MappingProxyType(
+    {
+        "ROT-20.many": 50,
+        "ROT-19.many": 48,
+        "ATT-2.value": 46,
+        "ROT-24.compiled": 40,  # with torch; with JAX it is 7
+        "ROT-19.history": 38,
+        "ROT-19.walk": 36,
+        "ROT-6.sizes": 33,
+        "ROT-7.sizes": 28,
+        "ROT-9.every": 28,
+        "ROT-19.tokens": 25,
+        "ROT-20.gradient": 25,
+        "ROT-6.value": 21,
+        "ROT-24.vmap": 18,
+        "WGT-3.moved": 17,
+        "ATT-4.groups": 16,
+        "PAR-1.shards": 16,
+        "ROT-7.value": 15,
+        "FREQ-2.read-off": 14,
+        "PAR-4.attention": 12,
+        "ROT-19.dtypes": 12,
+        "ROT-20.tail": 12,
+        "ATT-1.value": 11,
+        "PROJ-5.tokens": 11,
+        "ROT-19.rows": 11,
+        "ROT-3.value": 11,
+        "SCAL-12.tail": 11,
+        "ATT-4.reference": 9,
+        "REL-5.value": 9,
+        "ROT-14.attention": 9,
+        "ROT-19.generation": 9,
+        "ROT-20.second": 9,
+        "ATT-5.order": 8,
+        "PUB-2.value": 8,
+        "REL-1.shift": 8,
+        "ROT-19.grown": 8,
+        "ROT-22.value": 8,
+        "ATT-2.zero": 7,
+        "JDG-3.break": 7,
+        "ROT-19.shortcuts": 7,
+        "PAR-3.heads": 6,
+        "PUB-1.value": 6,
+        "PUB-5.value": 6,
+        "ROT-14.forms": 6,
+        "ROT-14.score": 6,
+    }
+)
+"""Thousandths of the time of all checks, of those that take six or more, with our JAX; others: 1.
+
+There each shape is compiled, and so they differ most. Read off the seconds that
+`ropespec check jax --jobs 1 --json -` says.
+"""
+
+START = 20
+"""What it takes to start a job beside the first, in the same."""
 
 
 def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
@@ -52,7 +119,7 @@ def is_late(item: Check) -> bool:
 
 
 def dealt(checks: Sequence[Check], jobs: int) -> list[list[Check]]:
-    """Deal checks to so many jobs in turn: which gets what depends on nothing that takes time.
+    """Deal checks to so many jobs, as much to each: it depends on nothing that takes time here.
 
     Parameters
     ----------
@@ -62,12 +129,19 @@ def dealt(checks: Sequence[Check], jobs: int) -> list[list[Check]]:
         How many; one has all that is large, and another what is long.
     """
     last = jobs - 1
-    turns = itertools.cycle(range(last, -1, -1))
+    taken = [0] + [START] * last
+    turn: dict[str, int] = {}
 
     def place(item: Check) -> int:
         if item.id in LARGE:
             return 0
-        return last if item.id in LONG else next(turns)
+        return last if item.id in LONG else min(range(last, -1, -1), key=taken.__getitem__)
 
-    turn = {item.id: place(item) for item in checks}
+    for item in sorted(checks, key=_cost, reverse=True):
+        turn[item.id] = place(item)
+        taken[turn[item.id]] += _cost(item)
     return [[item for item in checks if turn[item.id] == job] for job in range(jobs)]
+
+
+def _cost(item: Check) -> int:
+    return DEAR.get(item.id, 1)

@@ -6,15 +6,15 @@ from typing import Any
 
 from ropespec.conformance.jobs.plan import Plan
 
-__all__ = ["GOODBYE", "Asked"]
+__all__ = ["GOODBYE", "Asked", "Subject"]
 
 GOODBYE = 2.0
 """Seconds for a job that is not wanted any more to end its subject."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The subject of a job, and its checks.
+class Subject:
+    """The subject of a job, which it opens as soon as it hears of it.
 
     Attributes
     ----------
@@ -24,14 +24,24 @@ class Asked:
         What is claimed of it.
     timeout : float
         Seconds for one call.
+    """
+
+    target: str
+    claims: Mapping[str, Any]
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The checks of a job.
+
+    Attributes
+    ----------
     plan : Plan
         How many cases.
     checks : tuple of str
         The ids of the checks, in the order in which to run them.
     """
 
-    target: str
-    claims: Mapping[str, Any]
-    timeout: float
     plan: Plan
     checks: tuple[str, ...]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-from ropespec.conformance.beside.asked import GOODBYE, Asked
+from ropespec.conformance.beside.asked import GOODBYE, Asked, Subject
 from ropespec.conformance.beside.values import receive, send
 from ropespec.conformance.jobs.job import Left, Ran
 from ropespec.conformance.jobs.plan import Plan
@@ -32,10 +32,15 @@ class Beside:
     ----------
     target, claims, timeout
         As in `open_subject`.
+    at_once : bool
+        Whether the subject is opened now, and not when it is known that it can be: one that may be
+        loaded twice at the same time, and has the memory.
     """
 
-    def __init__(self, target: str, claims: Mapping[str, Any], timeout: float) -> None:
-        self._subject = target, claims, timeout
+    def __init__(
+        self, target: str, claims: Mapping[str, Any], timeout: float, *, at_once: bool = False
+    ) -> None:
+        self._subject: Subject | None = Subject(target, claims, timeout)
         self._ears = ThreadPoolExecutor(1)
         self._heard: Future[Left] | None = None
         paths = json.dumps([item for item in sys.path if item])
@@ -46,13 +51,13 @@ class Beside:
             env=environment(),
             start_new_session=True,
         )
+        if at_once:
+            self._open()
 
     def begin(self, plan: Plan, checks: Sequence[Check], tell: Callable[[Ran], None]) -> None:
         """Have the checks run, and each told of when it is done, in a thread."""
-        asked = Asked(*self._subject, plan, tuple(item.id for item in checks))
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # it has ended, and so tells of nothing
-            send(self._process.stdin, asked)
+        self._open()
+        self._send(Asked(plan, tuple(item.id for item in checks)))
         self._heard = self._ears.submit(self._hear, tell)
 
     def finished(self) -> Left:
@@ -63,7 +68,7 @@ class Beside:
         """End the process, and its subject first; may be called again."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        if self._heard is None:  # it has no subject
+        if self._heard is None:  # its subject, if it has one, is asked nothing and ends with it
             self._process.kill()
         with suppress(BrokenPipeError):
             self._process.stdin.close()
@@ -85,6 +90,16 @@ class Beside:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _open(self) -> None:
+        if self._subject is not None:
+            self._send(self._subject)
+            self._subject = None
+
+    def _send(self, value: Subject | Asked) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it has ended, and so tells of nothing
+            send(self._process.stdin, value)
 
     def _hear(self, tell: Callable[[Ran], None]) -> Left:
         assert self._process.stdout is not None

@@ -1,7 +1,6 @@
 """The process of a job: it opens the subject for itself, and tells of each check that is done."""
 
 import _thread
-import gc
 import os
 import sys
 import threading
@@ -9,9 +8,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ropespec.conformance.beside.asked import GOODBYE, Asked
+from ropespec.conformance.beside.asked import GOODBYE, Asked, Subject
 from ropespec.conformance.beside.values import receive, send
 from ropespec.conformance.jobs.job import Job, Left
+from ropespec.conformance.jobs.process import make_ready
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.subject.errors import TargetUnusable
@@ -22,7 +22,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run one job; it ends early when its input does."""
     known = {item.id: item for item in all_checks()}
-    gc.freeze()  # as a worker does
+    make_ready()
     # A job that is not wanted has nothing to say, nor has one whose subject does not start twice:
     # what is not told of is done by whoever asked.
     with (
@@ -31,10 +31,12 @@ def main() -> None:
     ):
         with Path(os.devnull).open("wb") as nowhere:
             os.dup2(nowhere.fileno(), 1)  # whatever is printed is no result
-        asked = receive(sys.stdin.buffer)
-        assert isinstance(asked, Asked)
-        threading.Thread(target=_end_with_input, daemon=True).start()
-        with open_subject(asked.target, asked.claims, asked.timeout) as session:
+        subject = receive(sys.stdin.buffer)
+        assert isinstance(subject, Subject)
+        with open_subject(subject.target, subject.claims, subject.timeout) as session:
+            asked = receive(sys.stdin.buffer)
+            assert isinstance(asked, Asked)
+            threading.Thread(target=_end_with_input, daemon=True).start()
             job = Job(session, asked.plan)
             for name in asked.checks:
                 send(output, job.run(known[name]))

@@ -1,6 +1,5 @@
 """`ropespec check`: find out whether an implementation conforms."""
 
-import gc
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -196,10 +195,11 @@ def _load_checks() -> None:
 def _run(
     session: "Session", request: _Request, progress: Progress, beside: Sequence["Beside"]
 ) -> Verdict:
-    from ropespec.conformance.remedy import remedied  # not before it is wanted
+    from ropespec.conformance.jobs.process import make_ready  # not before it is wanted
+    from ropespec.conformance.remedy import remedied
     from ropespec.conformance.runner import Plan, run
 
-    gc.freeze()  # as a worker does
+    make_ready()
     plan = Plan(request.seed, request.full, request.only, request.deadline)
     verdict = run(session, plan, progress.on_result, beside)
     return remedied(session, verdict, plan)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ropespec.conformance.cores import cores
+from ropespec.conformance.frameworks import BUILTIN, FRAMEWORKS
 from ropespec.conformance.subject.target import FOREIGN
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def others(
 def _beside(target: str, claims: Mapping[str, Any], timeout: float) -> "Beside":
     from ropespec.conformance.beside import Beside  # only where it is wanted
 
-    return Beside(target, claims, timeout)
+    ours = target in BUILTIN and FRAMEWORKS[target].on_host and not claims.get("device")
+    return Beside(target, claims, timeout, at_once=ours)
 
 
 def fitting(beside: list["Beside"], jobs: int | None, session: "Session") -> list["Beside"]:

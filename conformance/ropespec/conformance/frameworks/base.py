@@ -92,6 +92,8 @@ class Framework(ABC):
         The extra of ropespec to install; empty where it is always there.
     is_backend : bool
         Whether ropespec brings a backend written in it.
+    on_host : bool
+        Whether its arrays are those of the host where no device is named.
     compiles : bool
         Whether it pays for every new shape, so that few are used.
     has_strides : bool
@@ -127,6 +129,7 @@ class Framework(ABC):
     words: Words
     extra = ""
     is_backend = False
+    on_host = False
     compiles = False
     has_strides = True
     steps_back = False

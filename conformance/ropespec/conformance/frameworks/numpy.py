@@ -12,6 +12,7 @@ class _NumPy(Framework):
     kinds = ("ndarray", "generic")
     words = Words("np", "import numpy as np")
     is_backend = True
+    on_host = True
     steps_back = True
 
     def imports(self, *, half: bool, wide: bool, device: str | None) -> list[str]:

@@ -14,6 +14,7 @@ class _Torch(Framework):
     words = Words("torch", "import torch", "cat", "to", "clone()", "permute")
     extra = "torch"
     is_backend = True
+    on_host = True
     transforms = tuple(TRANSFORMS)
     has_gradients = True
     unrecorded = "torch.inference_mode"
