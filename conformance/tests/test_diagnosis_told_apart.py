@@ -40,6 +40,11 @@ def one_row_short(x, positions):
     return turn(x, np.minimum(positions, 8191))
 
 
+def rows_of_the_call(x, positions):
+    """Look positions up in a table with a row for each token, as JAX does: to its last row."""
+    return turn(x, np.minimum(positions, x.shape[1] - 1))
+
+
 def in_radians(x, positions):
     """Blend as Llama 3 does, by wavelengths that lack their 2 pi."""
     n = x.shape[-1] // 2
@@ -60,6 +65,12 @@ def in_radians(x, positions):
             {"max_position": 8192, "negative_positions": False},
             "beyond the table",
             "at most 8191",
+        ),
+        (
+            rows_of_the_call,
+            {"negative_positions": False},
+            "table grown too little",
+            "as many rows as the call has tokens",
         ),
         (in_radians, {"scaling": LLAMA3}, "another blend", "wavelengths lack their 2 pi"),
     ],

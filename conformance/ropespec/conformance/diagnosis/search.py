@@ -30,12 +30,12 @@ from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.dynamic import DYNAMIC
 from ropespec.conformance.mistakes.frequency import LADDERS, fitted_base
 from ropespec.conformance.mistakes.inexact import INEXACT
-from ropespec.conformance.mistakes.kept_tables import OF_ONE_CALL
 from ropespec.conformance.mistakes.numbered_tables import MADE_FOR_ONE_NUMBER
 from ropespec.conformance.mistakes.numbers import of_blocks, of_exponents, of_rates
 from ropespec.conformance.mistakes.place import WHOLE, combined
 from ropespec.conformance.mistakes.rounding import beside_another, roundings
 from ropespec.conformance.mistakes.scaled import of_schemes
+from ropespec.conformance.mistakes.short_tables import OF_ONE_CALL
 from ropespec.conformance.mistakes.sources import SOURCES
 from ropespec.conformance.mistakes.steps import SEGMENTS
 from ropespec.conformance.mistakes.three import THREE

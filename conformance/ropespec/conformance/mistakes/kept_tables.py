@@ -10,17 +10,11 @@ from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
 from ropespec.conformance.mistakes.orders import restarted, run_lengths, spread
 
-__all__ = ["KEPT_TABLES", "MISTAKES", "OF_ONE_CALL", "Grown", "asked_for", "doubled_from"]
+__all__ = ["GROWTHS", "KEPT_TABLES", "MISTAKES", "Grown", "asked_for", "doubled_from"]
 
 MISTAKES = entries("""
 table grown wrong
     Rows that are added to a table do not count on from its last one; begin with the next.
-table as long as the last token
-    The table ends with the position of the last token, and larger ones before it are clamped; take
-    the largest position of the call.
-table grown too little
-    A table that is too short for a call is doubled once, or made as long as the call has tokens,
-    and positions beyond its end are clamped; make it as long as the largest position asks.
 table grown a call late
     A call that needs more rows than there are gets the last of these, and the next call the longer
     table; wait for it.
@@ -79,42 +73,6 @@ def _row_short(how: str, grown: Grown, *, by_width: bool) -> Choice:
     of = ", one for each head_dim" if by_width else ""
     what = f"the last row stands for the next position too, of a table {how}{of}"
     return Choice("table a row short", "memory", what, {"place": place}, 1.9)
-
-
-def _to_the_last_token(first: int, kept: str = "anew", *, doubled: bool = False) -> Choice:
-    def place(given: Given) -> Array:
-        rows = first
-        asked = [given] if kept == "anew" else asked_for(given, by_width=kept == "by width")
-        for one in asked:
-            need = int(one.positions[:, -1:].max(initial=0)) + 1
-            if need > rows:
-                rows = max(need, 2 * rows * doubled)
-        return np.minimum(own_position(given), rows - 1)
-
-    of = {"anew": ", made for each call", "by width": ", one for each head_dim"}.get(kept, "")
-    more = "at least doubled for last tokens that need it" if doubled else "longer for last tokens"
-    what = f"the position is clamped to a table of {first} rows, {more} alone{of}"
-    stage = "place" if kept == "anew" else "memory"
-    return Choice("table as long as the last token", stage, what, {"place": place}, 1.9)
-
-
-def _too_little(first: int, *, doubled: bool, by_width: bool) -> Choice:
-    """Return the place of a table that grows, and may still be short of what a call needs."""
-
-    def place(given: Given) -> Array:
-        rows = first
-        for one in asked_for(given, by_width=by_width):
-            if not doubled:
-                rows = max(rows, one.x.shape[1])
-            elif np.abs(one.positions).max(initial=0) >= rows:
-                rows *= 2
-        p = own_position(given)
-        return np.sign(p) * np.minimum(np.abs(p), rows - 1)
-
-    of = ", one for each head_dim" if by_width else ""
-    grows = "doubled once in a call that needs more" if doubled else "longer for more tokens alone"
-    what = f"the position is clamped to a table of {first} rows, {grows}{of}"
-    return Choice("table grown too little", "memory", what, {"place": place}, 1.9)
 
 
 def _a_call_late(first: int, how: str, grown: Grown, *, by_width: bool) -> Choice:
@@ -227,10 +185,12 @@ def _in_steps_of(step: int) -> Grown:
     return lambda need, _: -(-need // step) * step
 
 
-OF_ONE_CALL: tuple[Choice, ...] = tuple(
-    _to_the_last_token(first) for first in (1, *(2**k for k in range(6, 14)))
+GROWTHS: tuple[tuple[str, Grown], ...] = (
+    ("made longer", lambda need, _: need),
+    ("at least doubled", lambda need, rows: max(need, 2 * rows)),
+    ("doubled", lambda need, _: 1 << (need - 1).bit_length()),
 )
-"""What a table may be that is made for each call."""
+"""How a table grows that does not have the rows it is asked for."""
 
 KEPT_TABLES: tuple[Choice, ...] = (
     *(
@@ -258,24 +218,9 @@ KEPT_TABLES: tuple[Choice, ...] = (
         for by_width in (True, False)
     ),
     *(
-        _to_the_last_token(first, kept, doubled=doubled)
-        for first in (1, *(2**k for k in range(6, 14)))
-        for kept in ("by width", "")
-        for doubled in (False, True)
-    ),
-    *(
-        _too_little(first, doubled=doubled, by_width=by_width)
-        for first in (1, *(2**k for k in range(6, 16)))
-        for doubled in (False, True)
-        for by_width in (True, False)
-    ),
-    *(
         _a_call_late(2**k, how, grown, by_width=by_width)
         for k in range(6, 16)
-        for how, grown in (
-            ("made longer", lambda need, _: need),
-            ("doubled", lambda need, _: 1 << (need - 1).bit_length()),
-        )
+        for how, grown in (GROWTHS[0], GROWTHS[2])
         for by_width in (True, False)
     ),
     *(

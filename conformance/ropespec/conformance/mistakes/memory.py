@@ -17,6 +17,7 @@ from ropespec.conformance.mistakes.kept_positions import KEPT_POSITIONS
 from ropespec.conformance.mistakes.kept_tables import KEPT_TABLES, asked_for
 from ropespec.conformance.mistakes.keys import KEYS, Key, Source, first, like, previous
 from ropespec.conformance.mistakes.numbered_tables import KEPT_FOR_ONE_NUMBER
+from ropespec.conformance.mistakes.short_tables import KEPT_TOO_SHORT
 
 __all__ = ["MEMORIES", "MISTAKES"]
 
@@ -280,6 +281,7 @@ MEMORIES: tuple[Choice, ...] = (
         for by_width in (False, True)
     ),
     *KEPT_TABLES,
+    *KEPT_TOO_SHORT,
     *FILLED_TABLES,
     *KEPT_FOR_ONE_NUMBER,
     *KEPT_DTYPES,

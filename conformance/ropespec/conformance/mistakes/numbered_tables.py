@@ -6,7 +6,7 @@ from ropespec.conformance.mistakes.chain import own_position
 from ropespec.conformance.mistakes.choice import Choice
 from ropespec.conformance.mistakes.entry import entries
 from ropespec.conformance.mistakes.given import Array, Given
-from ropespec.conformance.mistakes.kept_tables import Grown, asked_for
+from ropespec.conformance.mistakes.kept_tables import GROWTHS, Grown, asked_for
 
 __all__ = ["KEPT_FOR_ONE_NUMBER", "MADE_FOR_ONE_NUMBER", "MISTAKES"]
 
@@ -56,10 +56,6 @@ KEPT_FOR_ONE_NUMBER: tuple[Choice, ...] = tuple(
     _grown_by_one_number(axis, 2**k, how, grown)
     for axis in range(3)
     for k in range(4, 15)
-    for how, grown in (
-        ("made longer", lambda need, _: need),
-        ("at least doubled", lambda need, rows: max(need, 2 * rows)),
-        ("doubled", lambda need, _: 1 << (need - 1).bit_length()),
-    )
+    for how, grown in GROWTHS
 )
 """Tables that are kept for later calls."""
