@@ -98,6 +98,13 @@ def test_contenders_are_chosen_by_name():
     assert "keras-hub compiled" not in names(full=True)
 
 
+@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.kind == "floor"], ids=str)
+def test_what_is_no_rotation_is_a_floor(entry):
+    """It is in every run beside what it is a floor under, and its error is of no interest."""
+    assert entry.name in names()
+    assert not entry.load("cpu").rotates
+
+
 def test_names_are_unique_and_found():
     """Every contender is found by its name, a compiled peer too."""
     every = [entry.name for entry in ENTRIES]

@@ -13,6 +13,8 @@ from ropespec.bench.speed.subjects.naive_numpy import NaiveNumpy
 from ropespec.bench.speed.subjects.ours_jax import OursJax
 from ropespec.bench.speed.subjects.ours_numpy import OursNumpy
 from ropespec.bench.speed.subjects.ours_torch import OursTorch
+from ropespec.bench.speed.subjects.product_jax import ProductJax
+from ropespec.bench.speed.subjects.product_torch import ProductTorch
 from ropespec.bench.speed.timing import LEAST_CALLS, Operation, WallClock, measure
 
 CASE = Case("float32", True, "forward", "new", (2, 9, 2, 64))
@@ -256,6 +258,26 @@ def test_a_row_without_error_is_timed_all_the_same():
 
     assert row.error is None
     assert row.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("direction", "into"),
+    [("forward", "new"), ("forward", "out"), ("forward", "self"), ("both", "new"), ("both", "out")],
+)
+def test_a_product_is_timed_and_has_no_error(direction, into):
+    """It is no rotation: each number is multiplied, into the memory that is asked for."""
+    case = CASE._replace(direction=direction, into=into)
+    for subject in (ProductTorch("cpu"), *([ProductJax("cpu")] if into == "new" else [])):
+        row = measured("product", subject, case, repetitions=1, limit=0.0)
+        operation = subject.operation(case, numbers(case), np.arange(case.shape[1]))
+        tokens = np.arange(case.shape[1])
+
+        assert row.reason is None
+        assert row.seconds > 0
+        assert row.error is None
+        if direction == "forward":
+            found = subject.read(operation.call(), tokens)
+            assert np.array_equal(found, -numbers(case).astype(np.float64))
 
 
 def test_a_result_with_nan_is_not_measured():

@@ -140,3 +140,51 @@ def test_a_target_is_written_with_its_case():
     )
     assert value["shape"] == list(LARGE)
     assert value["met"] is False
+
+
+@pytest.mark.parametrize(
+    ("ours", "product"),
+    [
+        ("ropespec torch", "torch product"),
+        ("ropespec torch compiled", "torch product compiled"),
+        ("ropespec jax", "jax product"),
+        ("ropespec jax eager", "jax product eager"),
+        ("ropespec jax tables eager", "jax product eager"),
+    ],
+)
+@pytest.mark.parametrize(("seconds", "below"), [(1.1, True), (0.9, False)])
+def test_one_product_of_the_framework_is_a_floor(ours, product, seconds, below):
+    """A target below it asks for less than the least arithmetic takes; the product has none."""
+    peer = "naive jax positions" if ours == "ropespec jax eager" else "naive jax"
+    peer = peer if "jax" in ours else "mlx"
+    rows = [row(name, 2.0, into="new") for name in (ours,)]
+    rows += [row(peer, 1.0, into="new"), row(product, seconds, into="new")]
+    (found,) = outcomes(rows)
+
+    assert found.floor == pytest.approx(seconds)
+    assert found.below_floor is below
+    assert found.to_json()["floor"] == found.floor
+
+
+@pytest.mark.parametrize(
+    ("into", "shape", "seconds", "floor", "below"),
+    [
+        ("out", LARGE, 1.3e-5, 1.3, True),
+        ("out", LARGE, 1.1e-5, 1.1, False),
+        ("self", LARGE, 1.1e-5, 1.1, True),
+        ("out", SMALL, 2.1e-5, 1.1e-5, True),
+        ("out", SMALL, 1.9e-5, 0.9e-5, False),
+    ],
+)
+def test_a_floor_is_in_the_unit_of_its_target(into, shape, seconds, floor, below):
+    """Copies, or what it takes beyond one; of another case or framework it is none."""
+    ours = row("ropespec torch", 1.0, into=into, shape=shape)
+    product = row("torch product", seconds, into=into, shape=shape)
+    others = [dataclasses.replace(product, dtype="bfloat16"), row("jax product", 9.0, into=into)]
+    (found,) = outcomes([ours, product])
+    (without,) = outcomes([ours, *others])
+
+    assert found.floor == pytest.approx(floor)
+    assert found.below_floor is below
+    assert without.floor is None
+    assert not without.below_floor

@@ -33,9 +33,12 @@ def verdicts(console: Console, targets: Sequence[Outcome], *, every: bool) -> No
         table.add_column(name, justify="right" if name in {"at most", "met", "worst"} else "left")
     for key, group in itertools.groupby(sorted(targets, key=_key), key=_key):
         _lines(table, key, list(group), every=every)
-    missed = sum(not one.met for one in targets)
+    missed = [one for one in targets if not one.met]
     console.print(table)
-    console.print(Text(f"{len(targets) - missed} met, {missed} missed"))
+    said = f"{len(targets) - len(missed)} met, {len(missed)} missed"
+    if below := sum(one.below_floor for one in missed):
+        said += f", {below} of these below what one product for each number takes"
+    console.print(Text(said))
 
 
 def _key(one: Outcome) -> tuple[str, str, str]:

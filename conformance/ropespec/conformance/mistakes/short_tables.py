@@ -37,7 +37,7 @@ def _to_the_last_token(first: int, how: str, grown: Grown, kept: str = "anew") -
 
 def _as_long_as_the_call(given: Given) -> Array:
     """Return the place in a table that has as many rows as the call has tokens."""
-    return np.minimum(own_position(given), given.x.shape[1] - 1)
+    return np.asarray(np.minimum(own_position(given), given.x.shape[1] - 1))
 
 
 def _too_little(first: int, *, doubled: bool, by_width: bool) -> Choice:

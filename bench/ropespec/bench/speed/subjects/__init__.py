@@ -15,7 +15,7 @@ from ropespec.bench.speed.subjects.base import Subject
 
 __all__ = ["ENTRIES", "Entry", "called", "compiled", "find"]
 
-Kind = Literal["ropespec", "naive", "peer"]
+Kind = Literal["ropespec", "naive", "peer", "floor"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class Entry:
     name : str
         In tables and files.
     kind : str
-        `ropespec`, a `naive` form for comparison, or a `peer`.
+        `ropespec`, a `naive` form for comparison, a `peer`, or a `floor`: one product for each
+        number, which no rotation through the same framework can do without.
     needs : tuple of str
         Modules that must be installed; the first is its framework, or the backend.
     factory : str
@@ -112,6 +113,10 @@ _NAIVE = (
     Entry("naive jax", "naive", ("jax",), f"{_HERE}.naive_jax:NaiveJax"),
     Entry("naive jax positions", "naive", ("jax",), f"{_HERE}.naive_jax:NaiveJax", _POSITIONS),
 )
+_PRODUCTS = (
+    Entry("torch product", "floor", ("torch",), f"{_HERE}.product_torch:ProductTorch"),
+    Entry("jax product", "floor", ("jax",), f"{_HERE}.product_jax:ProductJax"),
+)
 
 ENTRIES: tuple[Entry, ...] = (
     *_ours("numpy", "ours_numpy:OursNumpy"),
@@ -121,6 +126,9 @@ ENTRIES: tuple[Entry, ...] = (
     *_JAX,
     *map(eager, _JAX),
     *_NAIVE,
+    *_PRODUCTS,
+    compiled(_PRODUCTS[0]),
+    eager(_PRODUCTS[1]),
     *_ours("cupy", "ours_cupy:OursCupy"),
     _peer("transformers llama", "hugging_face:Llama", "torch", "transformers"),
     _peer("transformers llama4", "hugging_face:Llama4", "torch", "transformers"),

@@ -44,6 +44,8 @@ class Subject(ABC):
     ----------
     layouts : tuple of bool
         The values of `interleaved` that it knows.
+    rotates : bool
+        Whether its result is a rotation, whose error is of interest.
     ways : frozenset
         (direction, into) that make sense for it.
     device : str
@@ -53,6 +55,7 @@ class Subject(ABC):
     """
 
     layouts: ClassVar[tuple[bool, ...]] = (True, False)
+    rotates: ClassVar[bool] = True
     ways: frozenset[tuple[str, str]] = frozenset({("forward", "new"), ("both", "new")})
     device: str = "cpu"
     device_name: str = ""
