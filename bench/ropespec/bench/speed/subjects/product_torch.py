@@ -38,5 +38,5 @@ class ProductTorch(TorchSubject):
         return _product
 
 
-def _product(x: torch.Tensor, **out: Any) -> torch.Tensor:  # noqa: ANN401  # a tensor, if any
+def _product(x: torch.Tensor, **out: torch.Tensor) -> torch.Tensor:
     return torch.mul(x, -1.0, **out)
