@@ -31,7 +31,7 @@ LARGE = ("ROT-19.many", "ROT-20.many")
 """What takes much memory, and so is not asked twice at the same time."""
 
 LONG = ("ROT-24.compiled",)
-"""What takes as long as forty others with torch, and so is in another job than what is large.
+"""What takes as long as forty others, and so is in another job than what is large.
 
 It is the last there: the next fresh instance would import all that the compiler has imported.
 """
@@ -41,7 +41,7 @@ DEAR: Mapping[str, int] = MappingProxyType(
         "ROT-20.many": 50,
         "ROT-19.many": 48,
         "ATT-2.value": 46,
-        "ROT-24.compiled": 40,  # with torch; with JAX it is 7
+        "ROT-24.compiled": 40,  # where nothing else is compiled; else 7
         "ROT-19.history": 38,
         "ROT-19.walk": 36,
         "ROT-6.sizes": 33,
@@ -84,10 +84,10 @@ DEAR: Mapping[str, int] = MappingProxyType(
         "ROT-14.score": 6,
     }
 )
-"""Thousandths of the time of all checks, of those that take six or more, with our JAX; others: 1.
+"""Thousandths of the time of all checks, of those that take six or more; of any other it is 1.
 
-There each shape is compiled, and so they differ most. Read off the seconds that
-`ropespec check jax --jobs 1 --json -` says.
+Where each shape is compiled, for there they differ most: read off the seconds of each check in what
+`ropespec check NAME --jobs 1 --json -` says of such a backend.
 """
 
 START = 20
