@@ -78,14 +78,14 @@ def test_targets_are_counted_and_the_worst_is_shown(capsys):
         assert "1.50" in text
         assert text.count("float32") == shown
         assert "1 met, 2 missed" in text
-        assert "below" not in text
+        assert "product" not in text
 
     here = [dataclasses.replace(one, subject="ropespec torch") for one in rows]
-    floor = [dataclasses.replace(rows[1], subject="torch product")]
-    verdicts(Console(width=WIDTH), outcomes([*here, *floor]), every=False)
+    product = [dataclasses.replace(rows[1], subject="torch product")]
+    verdicts(Console(width=WIDTH), outcomes([*here, *product]), every=False)
     text = " ".join(capsys.readouterr().out.split())
 
-    assert "1 met, 2 missed, 1 of these below what one product for each number takes" in text
+    assert "1 met, 2 missed, 1 of these ask for less than one product of each number takes" in text
 
 
 @pytest.mark.parametrize(

@@ -153,21 +153,21 @@ def test_a_target_is_written_with_its_case():
     ],
 )
 @pytest.mark.parametrize(("seconds", "below"), [(1.1, True), (0.9, False)])
-def test_one_product_of_the_framework_is_a_floor(ours, product, seconds, below):
-    """A target below it asks for less than the least arithmetic takes; the product has none."""
+def test_one_product_of_the_framework_is_beside_each_target(ours, product, seconds, below):
+    """A target may ask for less than it takes; the product itself has no target."""
     peer = "naive jax positions" if ours == "ropespec jax eager" else "naive jax"
     peer = peer if "jax" in ours else "mlx"
     rows = [row(name, 2.0, into="new") for name in (ours,)]
     rows += [row(peer, 1.0, into="new"), row(product, seconds, into="new")]
     (found,) = outcomes(rows)
 
-    assert found.floor == pytest.approx(seconds)
-    assert found.below_floor is below
-    assert found.to_json()["floor"] == found.floor
+    assert found.product == pytest.approx(seconds)
+    assert found.below_product is below
+    assert found.to_json()["product"] == found.product
 
 
 @pytest.mark.parametrize(
-    ("into", "shape", "seconds", "floor", "below"),
+    ("into", "shape", "seconds", "takes", "below"),
     [
         ("out", LARGE, 1.3e-5, 1.3, True),
         ("out", LARGE, 1.1e-5, 1.1, False),
@@ -176,7 +176,7 @@ def test_one_product_of_the_framework_is_a_floor(ours, product, seconds, below):
         ("out", SMALL, 1.9e-5, 0.9e-5, False),
     ],
 )
-def test_a_floor_is_in_the_unit_of_its_target(into, shape, seconds, floor, below):
+def test_a_product_is_in_the_unit_of_its_target(into, shape, seconds, takes, below):
     """Copies, or what it takes beyond one; of another case or framework it is none."""
     ours = row("ropespec torch", 1.0, into=into, shape=shape)
     product = row("torch product", seconds, into=into, shape=shape)
@@ -184,7 +184,7 @@ def test_a_floor_is_in_the_unit_of_its_target(into, shape, seconds, floor, below
     (found,) = outcomes([ours, product])
     (without,) = outcomes([ours, *others])
 
-    assert found.floor == pytest.approx(floor)
-    assert found.below_floor is below
-    assert without.floor is None
-    assert not without.below_floor
+    assert found.product == pytest.approx(takes)
+    assert found.below_product is below
+    assert without.product is None
+    assert not without.below_product

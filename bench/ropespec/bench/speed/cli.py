@@ -119,7 +119,7 @@ def command(**given: Any) -> None:  # noqa: ANN401  # the options, as click read
     contender  "ropespec torch" is given positions, "ropespec torch tables" cos and sin;
                "naive numpy" and "naive jax" are the usual few lines in those frameworks,
                with their tables at hand; "naive jax positions" makes them with every call;
-               "torch product" and "jax product" multiply each number once: a floor
+               "torch product" and "jax product" multiply each number once
     pairs      interleaved: components 2i and 2i+1; half-split: i and i + D/2
     pass       forward: the rotation; both: it and the gradient of x from that of the result,
                counted as one of the two

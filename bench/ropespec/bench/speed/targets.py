@@ -38,9 +38,9 @@ class Outcome:
         What was found, in the unit of the bound: copies, seconds, or times of somebody else.
     against : str
         The other side: a copy, or who is fastest of those that it is held against.
-    floor : float or None
-        What one product for each number takes there through the same framework, in that unit;
-        None where that was not measured.
+    product : float or None
+        What one product of each number takes the framework itself there, in that unit; None where
+        that was not measured. It is no floor: a kernel of its own may be faster.
     """
 
     target: str
@@ -50,12 +50,12 @@ class Outcome:
     bound: float
     measured: float
     against: str
-    floor: float | None = None
+    product: float | None = None
 
     @property
-    def below_floor(self) -> bool:
-        """Whether less is asked for than one product for each number takes."""
-        return self.floor is not None and self.floor > self.bound
+    def below_product(self) -> bool:
+        """Whether less is asked for than one product of each number takes the framework."""
+        return self.product is not None and self.product > self.bound
 
     @property
     def met(self) -> bool:
@@ -86,17 +86,17 @@ def outcomes(rows: Iterable[Row]) -> list[Outcome]:
         one
         for same in beside.values()
         for row in same
-        for one in (*_copies(row, _floor(row, same)), *_others(row, same))
+        for one in (*_copies(row, _product(row, same)), *_others(row, same))
     ]
     return sorted(found, key=lambda one: one.target)
 
 
-def _floor(row: Row, beside: Iterable[Row]) -> Row | None:
+def _product(row: Row, beside: Iterable[Row]) -> Row | None:
     """Return the product in the framework of a row, if it was measured in the same case."""
-    return next((one for one in beside if one.subject == _FLOORS.get(row.subject)), None)
+    return next((one for one in beside if one.subject == _PRODUCTS.get(row.subject)), None)
 
 
-def _copies(row: Row, floor: Row | None) -> Iterator[Outcome]:
+def _copies(row: Row, product: Row | None) -> Iterator[Outcome]:
     """Near a copy: NumPy and torch into memory that is there, on a GPU all into any."""
     assert row.seconds is not None
     assert row.copy_seconds is not None
@@ -114,10 +114,10 @@ def _copies(row: Row, floor: Row | None) -> Iterator[Outcome]:
             target = "given memory, copies", GIVEN, row.copies
     if target is not None:
         name, bound, value = target
-        least = None if floor is None else _seconds(floor)
-        if least is not None:
-            least = least - row.copy_seconds if bound == OVER else least / row.copy_seconds
-        yield Outcome(name, row.subject, row.device, row.case, bound, value, row.copy, least)
+        takes = None if product is None else _seconds(product)
+        if takes is not None:
+            takes = takes - row.copy_seconds if bound == OVER else takes / row.copy_seconds
+        yield Outcome(name, row.subject, row.device, row.case, bound, value, row.copy, takes)
 
 
 def _others(row: Row, beside: Sequence[Row]) -> Iterator[Outcome]:
@@ -128,10 +128,10 @@ def _others(row: Row, beside: Sequence[Row]) -> Iterator[Outcome]:
         assert row.seconds is not None
         best = min(against, key=_seconds)
         name = _TIMES[row.into]
-        floor = _floor(row, beside)
-        least = None if floor is None else _seconds(floor) / _seconds(best)
+        product = _product(row, beside)
+        takes = None if product is None else _seconds(product) / _seconds(best)
         value = row.seconds / _seconds(best)
-        yield Outcome(name, row.subject, row.device, row.case, 1.0, value, best.subject, least)
+        yield Outcome(name, row.subject, row.device, row.case, 1.0, value, best.subject, takes)
 
 
 def _seconds(row: Row) -> float:
@@ -161,11 +161,11 @@ _RIVALS = {
 }
 """Whom each is held against; what is compiled only by who is compiled himself."""
 
-_FLOORS = {
+_PRODUCTS = {
     "ropespec torch": "torch product",
     "ropespec torch compiled": "torch product compiled",
     "ropespec jax": "jax product",
     "ropespec jax eager": "jax product eager",
     "ropespec jax tables eager": "jax product eager",
 }
-"""The least that its framework does; NumPy has none, as it multiplies in one thread alone."""
+"""What is measured beside each; not of NumPy, which multiplies in one thread alone."""

@@ -36,8 +36,8 @@ def verdicts(console: Console, targets: Sequence[Outcome], *, every: bool) -> No
     missed = [one for one in targets if not one.met]
     console.print(table)
     said = f"{len(targets) - len(missed)} met, {len(missed)} missed"
-    if below := sum(one.below_floor for one in missed):
-        said += f", {below} of these below what one product for each number takes"
+    if below := sum(one.below_product for one in missed):
+        said += f", {below} of these ask for less than one product of each number takes"
     console.print(Text(said))
 
 

@@ -15,7 +15,7 @@ from ropespec.bench.speed.subjects.base import Subject
 
 __all__ = ["ENTRIES", "Entry", "called", "compiled", "find"]
 
-Kind = Literal["ropespec", "naive", "peer", "floor"]
+Kind = Literal["ropespec", "naive", "peer", "product"]
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Entry:
     name : str
         In tables and files.
     kind : str
-        `ropespec`, a `naive` form for comparison, a `peer`, or a `floor`: one product for each
-        number, which no rotation through the same framework can do without.
+        `ropespec`, a `naive` form for comparison, a `peer`, or a `product`: each number is
+        multiplied once by the framework itself, another yardstick beside the copy.
     needs : tuple of str
         Modules that must be installed; the first is its framework, or the backend.
     factory : str
@@ -114,8 +114,8 @@ _NAIVE = (
     Entry("naive jax positions", "naive", ("jax",), f"{_HERE}.naive_jax:NaiveJax", _POSITIONS),
 )
 _PRODUCTS = (
-    Entry("torch product", "floor", ("torch",), f"{_HERE}.product_torch:ProductTorch"),
-    Entry("jax product", "floor", ("jax",), f"{_HERE}.product_jax:ProductJax"),
+    Entry("torch product", "product", ("torch",), f"{_HERE}.product_torch:ProductTorch"),
+    Entry("jax product", "product", ("jax",), f"{_HERE}.product_jax:ProductJax"),
 )
 
 ENTRIES: tuple[Entry, ...] = (

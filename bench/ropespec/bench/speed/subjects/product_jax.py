@@ -1,4 +1,4 @@
-"""One product for each number of an array: what the least arithmetic takes through JAX."""
+"""One product of each number of an array: what little arithmetic takes JAX itself."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["ProductJax"]
 
 
 class ProductJax(JaxSubject):
-    """`-1.0 * x`, and its gradient: no rotation, but a floor under one."""
+    """`-1.0 * x`, and its gradient: no rotation, but what one may be held against."""
 
     rotates = False
 

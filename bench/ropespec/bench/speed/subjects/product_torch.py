@@ -1,4 +1,4 @@
-"""One product for each number of a tensor: what the least arithmetic takes through torch."""
+"""One product of each number of a tensor: what little arithmetic takes torch itself."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ __all__ = ["ProductTorch"]
 
 
 class ProductTorch(TorchSubject):
-    """`torch.mul` by -1, and its gradient: no rotation, but a floor under one."""
+    """`torch.mul` by -1, and its gradient: no rotation, but what one may be held against."""
 
     rotates = False
     ways = ALL_WAYS
