@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ropespec.backends.numpy as backend
-from ropespec.backends.cpu import machine, rotate, threads
+from ropespec.backends.cpu import rotate, threads
 from ropespec.backends.cpu.plan import plan_of
 from ropespec.backends.numpy import compiled, rotation
 from ropespec.backends.phase import turns
@@ -333,55 +333,17 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert done.stdout.strip() == "0", done.stderr
 
 
-def test_importing_a_backend_loads_no_numba():
-    """Who does not rotate pays for no compiler, and who rotates nothing large for no thread."""
-    done = run(
-        """
-        import sys, threading, numpy as np, ropespec.backends.numpy as backend
-        print("numba" in sys.modules)
-        backend.apply_rotary(np.ones((2, 1, 4)), [1, 2], interleaved=True)
-        print("numba" in sys.modules, threading.active_count())
-        """
-    )
+@pytest.mark.parametrize(("told", "threads"), [("3", 3), ("", None), ("no", None), ("0", None)])
+def test_threads_are_as_many_as_numba_would_start(monkeypatch, told, threads):
+    """Numba is asked where it is loaded, and else what it reads."""
+    monkeypatch.setenv("NUMBA_NUM_THREADS", told)
+    monkeypatch.setitem(sys.modules, "numba.np.ufunc.parallel", None)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    compiled._threads.cache_clear()
+    found = compiled._team()
+    compiled._threads.cache_clear()
 
-    assert done.stdout.split() == ["False", "True", "1"], done.stderr
-
-
-def test_code_is_compiled_without_a_place_to_keep_it(monkeypatch):
-    """Where Numba finds no directory for its cache, it compiles for this process."""
-    import numba  # noqa: PLC0415  # loaded by a rotation
-
-    made = numba.cfunc
-    asked = []
-
-    def refuse(signature, **options):
-        asked.append(bool(options))
-        if options:
-            msg = "cannot cache function: no locator available"
-            raise RuntimeError(msg)
-        return made(signature)
-
-    monkeypatch.setattr(numba, "cfunc", refuse)
-
-    def nothing(_job, _start, _stop):
-        return
-
-    assert machine._compiled(nothing, "void(int64, int64, int64)", "") > 0
-    assert asked == [True, False]
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_compiling_is_announced_on_a_terminal_alone(monkeypatch, terminal):
-    """What takes long says so, once, and only where someone reads along."""
-    said = []
-    monkeypatch.setattr(machine, "PATIENCE", 0.0)
-    monkeypatch.setattr(machine.sys.stderr, "isatty", lambda: terminal, raising=False)
-    notice = machine._Notice("compiling")
-    notice._timer.function = lambda *arguments, **_: said.append(arguments)
-    with notice:
-        notice._timer.join(5) if terminal else None
-
-    assert said == ([("compiling",)] if terminal else [])
+    assert found.size == (threads or len(os.sched_getaffinity(0)))
 
 
 @LAYOUTS

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ropespec.conformance.subject import environment as rooms
 from ropespec.conformance.subject.environment import environment
-from ropespec.conformance.subject.keeper import COMPILED
 
 JAX = "JAX_COMPILATION_CACHE_DIR"
 
@@ -23,9 +23,19 @@ def test_threads_do_not_spin_unless_that_is_asked_for(theirs, found, monkeypatch
     assert environment()["OMP_WAIT_POLICY"] == found
 
 
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """Return a folder in which a user with nothing set keeps what programs keep."""
+    monkeypatch.delenv(JAX, raising=False)
+    monkeypatch.setattr(rooms.platformdirs, "user_cache_path", tmp_path.joinpath)
+    rooms._kept.cache_clear()
+    yield tmp_path
+    rooms._kept.cache_clear()
+
+
+@pytest.mark.usefixtures("home")
 def test_what_workers_compile_is_kept_where_the_user_keeps_it(monkeypatch):
     """Whoever has a folder for compiled programs has them there, and those that they say."""
-    monkeypatch.delenv(COMPILED, raising=False)
     monkeypatch.setenv(JAX, "theirs")
     found = environment()
 
@@ -33,38 +43,72 @@ def test_what_workers_compile_is_kept_where_the_user_keeps_it(monkeypatch):
     assert "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in found
 
 
-def test_what_workers_compile_is_kept_for_one_run(monkeypatch):
-    """All workers of a process have one folder; it goes with the process."""
-    monkeypatch.delenv(JAX, raising=False)
-    monkeypatch.delenv(COMPILED, raising=False)
-    program = (
-        "from ropespec.conformance.subject.environment import environment\n"
-        f"first, second = (environment()['{JAX}'] for _ in range(2))\n"
-        "import os; print(first, second, os.path.isdir(first))"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    first, second, was_there = said.stdout.split()
+def test_what_workers_compile_is_kept_for_later_runs(home):
+    """It is in the user's folder, in one for each kind of machine and each framework."""
+    folder = Path(environment()[JAX])
 
-    assert first == second != environment()[JAX]
-    assert was_there == "True"
-    assert not Path(first).exists()
+    assert folder.relative_to(home).parts[:2] == ("ropespec", "compiled")
+    assert folder.name == "jax"
+    assert folder.parent.is_dir()
 
 
-def test_a_forked_process_does_not_own_the_folder(monkeypatch):
-    """Its end is not that of the run."""
-    monkeypatch.delenv(COMPILED, raising=False)
-    owner = environment()[COMPILED]
-    monkeypatch.setattr(os, "getpid", lambda: 1)  # as a process that was forked sees it
+def test_a_machine_with_other_instructions_has_another_folder(home, monkeypatch):
+    """What was compiled for more than it has would kill a subject there."""
+    here = environment()[JAX]
+    told = "model name\t: one\nflags\t\t: fpu\ncpu MHz\t\t: 2000\n\nmodel name\t: two\n"
+    folders = set()
+    for cpu in (told, told.replace("2000", "3000"), told.replace("fpu", "fpu avx512f")):
+        monkeypatch.setattr(Path, "read_text", lambda *_, cpu=cpu, **__: cpu)
+        rooms._kept.cache_clear()
+        folders.add(environment()[JAX])
 
-    assert environment()[COMPILED] == owner
+    assert len(folders) == 2
+    assert here not in folders
+    assert str(home) in here
 
 
-def test_another_job_of_a_run_has_its_folder(monkeypatch):
-    """What is said to a job it says to its workers, and makes no folder of its own."""
-    said = environment()
-    for name in said.keys() - os.environ.keys():
-        monkeypatch.setenv(name, said[name])
+def test_a_folder_that_cannot_be_had_is_done_without(home):
+    """Then each worker compiles for itself."""
+    (home / "ropespec").write_text("a file")
 
-    assert environment() == said
+    assert JAX not in environment()
+
+
+def test_what_is_kept_has_a_limit(home, monkeypatch):
+    """The older half goes when it is too much, and nothing before."""
+    monkeypatch.setattr(rooms, "MOST_BYTES", 4000)
+    folder = Path(environment()[JAX])
+    folder.mkdir()
+    for name in range(4):
+        (folder / str(name)).write_bytes(bytes(1000))
+        os.utime(folder / str(name), (name, name))
+
+    def left():
+        rooms._kept.cache_clear()
+        environment()
+        return sorted(file.name for file in folder.iterdir())
+
+    assert left() == ["0", "1", "2", "3"]
+    (folder / "4").write_bytes(b"1")
+
+    assert left() == ["3", "4"]
+    assert str(home) in str(folder)
+
+
+def test_a_kept_program_that_is_cut_off_is_compiled_again(tmp_path):
+    """A worker may have died while it wrote: the verdict is the same, and no word of it is said."""
+    program = [sys.executable, "-m", "ropespec", "check", "jax", "--only", "ROT-10", "--half"]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    own |= {"XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+
+    def told():
+        run = subprocess.run(program, env=own, capture_output=True, text=True, check=True)
+        return run.stdout.splitlines()[0], run.stderr
+
+    first = told()
+    kept = [file for file in tmp_path.rglob("*-cache") if file.stat().st_size > 100]
+    for file in kept:
+        file.write_bytes(file.read_bytes()[:100])
+
+    assert kept
+    assert told() == first

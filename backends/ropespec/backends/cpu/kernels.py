@@ -2,14 +2,16 @@
 
 A kernel is called as `kernel(job, start, stop)`: the address of the numbers that `FIELDS` names,
 and the tokens that it is to turn. It loads all that it needs of a few pairs before it stores any of
-them, so x and out may be the same memory; it allocates no more than two rows of cos and sin.
+them, so x and out may be the same memory; it allocates no more than a few rows of cos and sin.
 
 Vectors are spelled out, so nothing depends on what a compiler makes of a loop: of any pair the
 same operations are done in the same order, wherever it stands.
 """
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from ropespec.backends.cpu.plan import FIELDS
 from ropespec.backends.cpu.vectors import (
@@ -30,9 +32,7 @@ from ropespec.backends.cpu.vectors import (
     unit_circle,
 )
 
-__all__ = ["SIGNATURE", "kernels"]
-
-SIGNATURE = "void(int64, int64, int64)"
+__all__ = ["FUNCTIONS"]
 
 (
     LENGTH, HEADS, PAIRS, TAIL, INTERLEAVED, INVERSE, SOURCE,
@@ -45,7 +45,11 @@ SIGNATURE = "void(int64, int64, int64)"
 FLOAT16, BFLOAT16, FLOAT32, FLOAT64, INT64 = np.int16, np.uint16, np.float32, np.float64, np.int64
 """What stands for a dtype; 16 bits are loaded as float32."""
 
-inline = njit(forceinline=True)
+inline = njit(forceinline=True, error_model="numpy")
+
+allocate: Any = types.ExternalFunction("malloc", types.int64(types.int64))
+release: Any = types.ExternalFunction("free", types.void(types.int64))
+give_up: Any = types.ExternalFunction("abort", types.void())
 
 
 @inline
@@ -200,8 +204,9 @@ def turn_tokens(job, start, stop, kind, size, work, wide):
     x_head, y_head = get(field, X_HEAD), get(field, OUT_HEAD)
     dense = x_step == size and y_step == size
     sign = work(1) - 2 * work(get(field, INVERSE))
-    memory = np.empty(8 * pairs, work)
-    base = memory.ctypes.data
+    base = allocate(8 * pairs * wide)
+    if base == 0:
+        give_up()
     cos, sin = pointer(base, work), pointer(base + pairs * wide, work)
     arranged = pointer(base + 2 * pairs * wide, work)
     spare = base + 6 * pairs * wide
@@ -238,35 +243,30 @@ def turn_tokens(job, start, stop, kind, size, work, wide):
                 move_row(kind, size, x + begin * x_step, x_step, y + begin * y_step, y_step, tail)
             x += x_head
             y += y_head
-    memory[0] = 0  # Numba frees it after its last use, and above its address alone is used
+    release(base)
 
 
-def kernels(source):
-    """Return the kernels by dtype, to be compiled as `SIGNATURE`.
+def turn_float16(job, start, stop):
+    turn_tokens(job, start, stop, FLOAT16, 2, np.float32, 4)
 
-    `source` is a number that changes with the source of `vectors`: Numba's cache looks at the file
-    that a function stands in, and at what it encloses, but at nothing that it calls.
-    """
 
-    def turn_float16(job, start, stop):
-        if source:
-            turn_tokens(job, start, stop, FLOAT16, 2, np.float32, 4)
+def turn_bfloat16(job, start, stop):
+    turn_tokens(job, start, stop, BFLOAT16, 2, np.float32, 4)
 
-    def turn_bfloat16(job, start, stop):
-        if source:
-            turn_tokens(job, start, stop, BFLOAT16, 2, np.float32, 4)
 
-    def turn_float32(job, start, stop):
-        if source:
-            turn_tokens(job, start, stop, FLOAT32, 4, np.float32, 4)
+def turn_float32(job, start, stop):
+    turn_tokens(job, start, stop, FLOAT32, 4, np.float32, 4)
 
-    def turn_float64(job, start, stop):
-        if source:
-            turn_tokens(job, start, stop, FLOAT64, 8, np.float64, 8)
 
-    return {
-        "float16": turn_float16,
-        "bfloat16": turn_bfloat16,
-        "float32": turn_float32,
-        "float64": turn_float64,
-    }
+def turn_float64(job, start, stop):
+    turn_tokens(job, start, stop, FLOAT64, 8, np.float64, 8)
+
+
+SIGNATURE = "void(int64, int64, int64)"
+FUNCTIONS: dict[str, tuple[Any, str]] = {
+    "float16": (turn_float16, SIGNATURE),
+    "bfloat16": (turn_bfloat16, SIGNATURE),
+    "float32": (turn_float32, SIGNATURE),
+    "float64": (turn_float64, SIGNATURE),
+}
+"""The kernels by dtype, and how they are compiled."""

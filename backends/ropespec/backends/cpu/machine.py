@@ -6,18 +6,13 @@ import importlib.util
 import platform
 import sys
 import threading
-import zlib
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 __all__ = ["Kernel", "Sharing", "is_able", "kernel_of", "sharing"]
 
 Kernel = Callable[[bytes, int, int], None]
 """Turns tokens of a job, without the interpreter's lock."""
-
-PATIENCE = 0.5
-"""Seconds that loading compiled code from the disk may take; what takes longer is compiled."""
 
 _lock = threading.RLock()
 
@@ -26,13 +21,17 @@ _lock = threading.RLock()
 def is_able() -> bool:
     """Tell whether rotations can be compiled here: Numba, and a processor that it is done for.
 
-    Numba is loaded when the first rotation asks.
+    Numba itself is loaded where nothing has been compiled yet.
     """
     if importlib.util.find_spec("numba") is None or sys.byteorder != "little":
         return False
     try:
-        import numba  # noqa: F401, PLC0415  # dear to load
-        from llvmlite.binding import get_host_cpu_features  # noqa: PLC0415  # as above
+        from llvmlite.binding import get_host_cpu_features  # noqa: PLC0415  # dear to load
+
+        from ropespec.backends.cpu import kept  # noqa: PLC0415  # as above
+
+        if not kept.is_used():
+            import numba  # noqa: F401, PLC0415  # dearer
     except (ImportError, OSError):  # a NumPy that Numba does not know, a library it cannot load
         return False
     if platform.machine().lower() in {"arm64", "aarch64"}:
@@ -57,10 +56,7 @@ def kernel_of(dtype: str) -> tuple[Kernel, int]:
     address : int
         Of its machine code.
     """
-    from ropespec.backends.cpu import kernels  # noqa: PLC0415  # loads Numba
-
-    made: dict[str, Callable[..., None]] = kernels.kernels(_source())  # type: ignore[no-untyped-call]  # Numba's
-    address = _compiled(made[dtype], kernels.SIGNATURE, f"for {dtype} ")
+    address = _address(dtype, f"for {dtype} ")
     kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64)
     return kind(address), address
 
@@ -77,11 +73,8 @@ class Sharing(NamedTuple):
 @functools.cache
 def sharing() -> Sharing:
     """Return what threads share jobs by, compiled at the first call."""
-    from ropespec.backends.cpu import share as module  # noqa: PLC0415  # loads Numba
-
     at = {
-        name: _compiled(getattr(module, name), signature, "with threads ")
-        for name, signature in module.SIGNATURES.items()
+        name: _address(name, "with threads ") for name in ("share", "serve", "conduct", "help_out")
     }
     number, job = ctypes.c_int64, ctypes.c_char_p
     return Sharing(
@@ -92,41 +85,27 @@ def sharing() -> Sharing:
     )
 
 
-def _source() -> int:
-    """Return a number that changes with what the kernels are made of."""
-    from ropespec.backends.cpu import vectors  # noqa: PLC0415  # loads Numba
+def _address(name: str, what: str) -> int:
+    """Return the address of a function, compiled once for a machine where that can be kept."""
+    from ropespec.backends.cpu import kept  # noqa: PLC0415  # loads LLVM
 
-    return 1 + zlib.crc32(Path(vectors.__file__).read_bytes())
+    with _lock:
+        code = kept.read(name)
+        if code is None:
+            if sys.stderr is not None and sys.stderr.isatty():
+                said = f"ropespec: compiling the rotation {what}for this machine, once\n"
+                sys.stderr.write(said)
+            code = kept.emitted(name, *_compiled(name))
+            kept.write(name, code)
+        return kept.linked(name, code)
 
 
-_kept: list[Any] = []
-
-
-def _compiled(function: Callable[..., Any], signature: str, what: str) -> int:
-    """Return the address of a compiled function, from Numba's cache on disk where there is one."""
+def _compiled(name: str) -> tuple[str, str]:
+    """Return the module of a function in the language of LLVM, and its name there."""
     from numba import cfunc  # noqa: PLC0415  # dear to load
 
-    with _lock, _Notice(f"ropespec: compiling the rotation {what}for this machine, once"):
-        try:
-            made = cfunc(signature, cache=True)(function)
-        except Exception:  # noqa: BLE001  # nowhere to write, a full disk, a broken file
-            made = cfunc(signature)(function)
-    _kept.append(made)  # the machine code lives as long
-    assert made.address is not None
-    return made.address
+    from ropespec.backends.cpu import kernels, share  # noqa: PLC0415  # load Numba
 
-
-class _Notice:
-    """Says on a terminal what takes long."""
-
-    def __init__(self, text: str) -> None:
-        self._timer = threading.Timer(PATIENCE, print, [text], {"file": sys.stderr, "flush": True})
-        self._shown = sys.stderr is not None and sys.stderr.isatty()
-
-    def __enter__(self) -> None:
-        if self._shown:
-            self._timer.daemon = True
-            self._timer.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+    function, signature = {**kernels.FUNCTIONS, **share.FUNCTIONS}[name]
+    made = cfunc(signature, error_model="numpy")(function)
+    return made.inspect_llvm(), made.native_name

@@ -7,21 +7,15 @@ left and has done no harm, so nobody waits for a thread to wake up. Compiled lik
 """
 
 import os
+from typing import Any
 
-import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["SIGNATURES", "conduct", "help_out", "serve", "share"]
+from ropespec.backends.cpu.kernels import allocate, give_up, inline, release
 
-SIGNATURES = {
-    "share": "void(int64, int64, int64, int64, int64)",
-    "serve": "void(int64)",
-    "help_out": "void(int64)",
-    "conduct": "void(int64, int64, int64, int64, int64, int64, int64)",
-}
-"""How they are compiled."""
+__all__ = ["FUNCTIONS"]
 
 # Places of int64 in the state, those that threads write to in cache lines of their own.
 LEFT, DONE, KERNEL, JOB, TOKENS, STEP, OWNER = 0, 16, 32, 33, 34, 35, 36
@@ -37,8 +31,6 @@ ROUND = 64
 
 FIRST = 1 << 32
 """What is left, in one number: the first chunk times this, and the one behind the last."""
-
-inline = njit(forceinline=True)
 
 
 def _address(builder, arguments):
@@ -177,11 +169,13 @@ def help_out(state):
 
 def conduct(parallel, helper, threads, kernel, job, tokens, step):
     """Have the threads of OpenMP do a job; `helper` is the address of `help_out`."""
-    memory = np.empty(STATE + 16, np.int64)
-    state = (memory.ctypes.data + 127) // 128 * 128
+    memory = allocate(8 * (STATE + 16))
+    if memory == 0:
+        give_up()
+    state = (memory + 127) // 128 * 128
     publish(state, kernel, job, tokens, step)
     call_parallel(parallel, helper, state, threads)
-    memory[0] = 0  # it has to live until here, and only its address was used
+    release(memory)
 
 
 def share(state, kernel, job, tokens, step):
@@ -207,3 +201,12 @@ def serve(state):
         else:
             idle += 1
             give_way()
+
+
+FUNCTIONS: dict[str, tuple[Any, str]] = {
+    "share": (share, "void(int64, int64, int64, int64, int64)"),
+    "serve": (serve, "void(int64)"),
+    "help_out": (help_out, "void(int64)"),
+    "conduct": (conduct, "void(int64, int64, int64, int64, int64, int64, int64)"),
+}
+"""What is called from outside, and how it is compiled."""

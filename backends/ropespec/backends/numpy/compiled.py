@@ -1,6 +1,9 @@
 """The sparse form by the kernel for CPUs, which sees arrays by their addresses and strides."""
 
+import contextlib
 import ctypes
+import functools
+import os
 import sys
 
 import numpy as np
@@ -62,8 +65,20 @@ def _address(array: Array) -> int:
 
 
 def _team() -> Team:
-    """Return as many threads as Numba is set to, without making it start any."""
+    """Return as many threads as Numba is set to, or would be, without making it start any."""
     started = sys.modules.get("numba.np.ufunc.parallel")
     if started is not None and started._is_initialized:  # noqa: SLF001  # asking would start them
         return Team(started.get_num_threads())
-    return Team(sys.modules["numba"].config.NUMBA_NUM_THREADS)
+    numba = sys.modules.get("numba")
+    return Team(_threads() if numba is None else numba.config.NUMBA_NUM_THREADS)
+
+
+@functools.cache
+def _threads() -> int:
+    """Return how many threads Numba would start, from what it would read."""
+    told = os.environ.get("NUMBA_NUM_THREADS", "")
+    if told.isdecimal() and int(told) > 0:
+        return int(told)
+    with contextlib.suppress(AttributeError):  # not everywhere
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -175,12 +175,12 @@ class Framework(ABC):
         return [self.words.imported]
 
     def environment(self, folder: str) -> Mapping[str, str]:
-        """Return variables with which the workers of a run find what each other have compiled.
+        """Return variables with which a worker finds what others before it have compiled.
 
         Parameters
         ----------
         folder : str
-            A folder of this run, which is gone after it.
+            A folder of the user that stays, for this framework alone.
         """
         del folder
         return {}

@@ -1,17 +1,24 @@
 """In which interpreter a subject lives, and with which environment variables."""
 
 import functools
+import hashlib
 import os
+import platform
 import sys
-import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import platformdirs
 
 from ropespec.conformance.frameworks import FRAMEWORKS
-from ropespec.conformance.subject.keeper import COMPILED
 
-__all__ = ["PYTHON", "environment", "interpreter"]
+__all__ = ["MOST_BYTES", "PYTHON", "environment", "interpreter"]
 
 PYTHON = "ROPESPEC_PYTHON"
 """The variable that names the interpreter of subjects; unset for the one that asks."""
+
+MOST_BYTES = 2**28
+"""How much compiled programs may take before the older ones go; those of a run take 2**22."""
 
 
 def interpreter() -> str:
@@ -26,26 +33,48 @@ def environment() -> dict[str, str]:
     would take the turn of the session, half of the time of a worker that has them. What they
     compute is the same, and whoever sets the variable has it as they set it.
 
-    Another job of the run gets them too, for its workers to find what has been compiled.
+    What a framework compiles it finds again, in this run and in later ones.
     """
     ours = {"OMP_WAIT_POLICY": "passive"}
-    if COMPILED not in os.environ and (kept := _kept()) is not None:
-        owner, folder = kept
-        ours[COMPILED] = f"{owner} {folder.name}"
-        for framework in FRAMEWORKS.values():
-            found = framework.environment(folder.name)
+    if (folder := _kept()) is not None:
+        for name, framework in FRAMEWORKS.items():
+            found = framework.environment(str(folder / name))
             if not found.keys() & os.environ.keys():  # or the user keeps it, and as they say
                 ours |= found
     return {**ours, **os.environ, "PYTHONUNBUFFERED": "1"}
 
 
 @functools.cache
-def _kept() -> tuple[int, tempfile.TemporaryDirectory[str]] | None:
-    """Return this process and its folder for what frameworks compile, which goes with it.
-
-    Processes that are forked from it have its folder, and do not own it.
-    """
+def _kept() -> Path | None:
+    """Return the user's folder for what is compiled on such a machine; None if it cannot be had."""
+    folder = platformdirs.user_cache_path("ropespec") / "compiled" / _machine()
+    if not folder.is_absolute():  # nobody has a home here
+        return None
     try:
-        return os.getpid(), tempfile.TemporaryDirectory(prefix="ropespec-")
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None  # then each worker compiles for itself
+    with suppress(OSError):  # another run may be at it
+        _make_room(folder)
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _machine() -> str:
+    """Name a machine by its instructions, for what is compiled for others might not run on it."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        told = ""
+    first = told.partition("\n\n")[0].splitlines()
+    kept = [line for line in first if line.lower().startswith(("model name", "flags", "features"))]
+    able = "\n".join([platform.processor(), *kept])
+    return f"{platform.machine()}-{hashlib.sha256(able.encode()).hexdigest()[:12]}"
+
+
+def _make_room(folder: Path) -> None:
+    """Remove the older half of what is kept when it has become too much."""
+    files = [(found.stat(), found) for found in folder.rglob("*") if found.is_file()]
+    if sum(about.st_size for about, _ in files) > MOST_BYTES:
+        files.sort(key=lambda item: item[0].st_mtime)
+        for _, file in files[: len(files) // 2 + 1]:
+            file.unlink(missing_ok=True)

@@ -6,8 +6,7 @@ nothing gets away: not by a session of its own, not by forking twice. When the s
 ends, however it does, the keeper ends all of them. It is run as a script, and imports little.
 
 Requests and answers are JSON, one a packet: `watch` and `spare` name a process, `end` ends the
-worker, `release` the keeper. Unasked it says that the worker has ended. Who does not release it was
-killed, and the keeper removes the folder that the run has left.
+worker. Unasked it says that the worker has ended.
 """
 
 import contextlib
@@ -23,10 +22,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["COMPILED", "GOODBYE", "PACKET", "TAIL", "Printed"]
+__all__ = ["GOODBYE", "PACKET", "TAIL", "Printed"]
 
-COMPILED = "ROPESPEC_COMPILED"
-"""The variable with the process of a run and the folder for what its workers compile."""
 GOODBYE = 2.0
 """Seconds for a worker to end by itself."""
 PACKET = 2**17
@@ -78,7 +75,7 @@ class _Keeper:
         self._printed = Printed()
         self._worker, self._spare = 0, 0
         self._status: int | None = None
-        self._over = self._released = False
+        self._over = False
         self._weighed = 0.0
         self._dead: dict[int, int] = {}
         # Both ends are held, so that neither ever comes to its end.
@@ -112,7 +109,6 @@ class _Keeper:
             "spare": self._leave,
             "settle": self._settle,
             "end": self._end,
-            "release": self._release,
         }
         self._events.register(self._control, select.POLLIN)
         while os.getppid() == parent:
@@ -128,18 +124,6 @@ class _Keeper:
             self._tell(work[name](*values))
             self._events.register(self._control, select.POLLIN)
         self._close()
-
-    def tidy(self, parent: int) -> None:
-        """Remove the folder of a run whose process was killed, and so has left it."""
-        owner, _, folder = os.environ.get(COMPILED, "").partition(" ")
-        if not self._released and owner == str(parent):
-            self._until(lambda: os.getppid() != parent, GOODBYE)
-            _remove(folder)
-
-    def _release(self) -> dict[str, Any]:
-        """Know that nobody will ask any more."""
-        self._released = True
-        return {}
 
     def _watch(self, pid: int) -> dict[str, Any]:
         """Take a process that has come to the keeper for the worker."""
@@ -314,15 +298,6 @@ def _adopt() -> bool:
         return False
 
 
-def _remove(folder: str) -> None:
-    """Remove a folder and what is in it, as far as that is possible."""
-    for place, _, files in os.walk(folder, topdown=False):
-        with contextlib.suppress(OSError):
-            for name in files:
-                Path(place, name).unlink()
-            Path(place).rmdir()
-
-
 def main() -> None:
     """Keep one worker.
 
@@ -339,7 +314,6 @@ def main() -> None:
     keeper = _Keeper(socket.socket(fileno=int(control)), int(pipe), int(output), int(limit))
     keeper.start(command, folder, [int(first), int(second)], adopts=adopts)
     keeper.serve(int(parent))
-    keeper.tidy(int(parent))
 
 
 if __name__ == "__main__":

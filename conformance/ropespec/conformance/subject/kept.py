@@ -166,8 +166,6 @@ class KeptWorker:
 
     def close(self) -> None:
         """Release everything; what still runs is ended by the keeper."""
-        with contextlib.suppress(OSError):
-            self._control.send(json.dumps(["release"]).encode())
         for end in (self.channel, self._line, self._control):
             end.close()
         os.close(self._pipe)

@@ -117,7 +117,7 @@ class _Torch(Arrays):
         if request.function not in self._compiled:
             # Nothing here is fast or slow: only that the traced function gives the same numbers.
             self._compiled[request.function] = torch.compile(
-                request.function, backend="aot_eager", dynamic=False
+                request.function, backend="aot_eager_default_partitioner", dynamic=False
             )
         run = functools.partial(self._compiled[request.function], **request.named)
         x, rest = _leaf(request.given[0]), request.given[1:]
