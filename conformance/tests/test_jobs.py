@@ -307,22 +307,39 @@ def test_a_gpu_is_not_shared_unless_that_is_asked_for(device, jobs, fits):
     assert fitting(beside, jobs, session) == (beside if fits else [])
 
 
+@pytest.mark.parametrize("compiles", [True, False])
 @pytest.mark.parametrize("jobs", [1, 2, 3])
-def test_all_checks_are_dealt(jobs):
+def test_all_checks_are_dealt(jobs, compiles):
     """Each to one job, in the order of the run; what is large to one, what is late to none."""
     checks = [item for item in telling_first(all_checks()) if not is_late(item)]
-    shares = dealt(checks, jobs)
+    shares = dealt(checks, jobs, compiles=compiles)
 
     assert sorted((one for share in shares for one in share), key=checks.index) == checks
     assert all(share == sorted(share, key=checks.index) for share in shares)
     assert any(set(LARGE) <= {item.id for item in share} for share in shares)
     assert jobs == 1 or not any({*LARGE, *LONG} <= {item.id for item in share} for share in shares)
     assert min(map(len, shares)) > len(checks) // (jobs + 2)
-    costs = [sum(DEAR.get(item.id, 1) for item in share) + START for share in shares]
-    costs[0] -= START
-    assert max(costs) - min(costs) < sum(costs) // 20
-    assert set(DEAR) < {item.id for item in checks}
+    assert set(DEAR[compiles]) < {item.id for item in checks}
     assert [item.id for item in checks[-len(LONG) :]] == [*LONG]  # no fresh instance comes after
+
+
+@pytest.mark.parametrize("compiles", [True, False])
+@pytest.mark.parametrize("jobs", [2, 3])
+@pytest.mark.parametrize("clauses", [(), ("ROT-20", "ROT-24")])
+def test_each_job_has_as_much_to_do(jobs, compiles, clauses):
+    """As much is told of what is dear, what is skipped is nothing, and the others are alike."""
+    checks = [item for item in telling_first(all_checks()) if not is_late(item)]
+    skipped = {item.id for item in checks if item.clause in clauses}
+    shares = dealt(checks, jobs, compiles=compiles, skipped=skipped)
+    dear = DEAR[compiles]
+    other = (1000 - sum(dear.values())) / sum(item.id not in dear for item in checks)
+    costs = [
+        sum(dear.get(item.id, other) for item in share if item.id not in skipped) + START
+        for share in shares
+    ]
+    costs[0] -= START
+
+    assert max(costs) - min(costs) < sum(costs) // 50
 
 
 FAULTS = """

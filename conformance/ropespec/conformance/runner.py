@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
-from ropespec.conformance.diagnosis import diagnose
 from ropespec.conformance.jobs.check import run_check
 from ropespec.conformance.jobs.job import Elsewhere, Job, Left, Ran
 from ropespec.conformance.jobs.plan import Plan, select
@@ -17,6 +16,7 @@ from ropespec.conformance.order import dealt, is_late, telling_first
 from ropespec.conformance.report.document import version
 from ropespec.conformance.results import CheckResult, Diagnosis, Status, Verdict
 from ropespec.conformance.subject.session import Session, TargetUnusable
+from ropespec.conformance.trial import Trial
 from ropespec.conformance.waivers import unneeded
 
 __all__ = ["Plan", "explained", "run", "run_check", "select"]
@@ -85,7 +85,9 @@ def _ran(
     job = Job(session, plan)
     checks = telling_first(select(plan))
     early = [item for item in checks if not is_late(item)]
-    own, *others = dealt(early, 1 + len(beside))
+    trial, compiles = Trial(session), session.profile.compiles
+    skipped = {item.id for item in early if item.reason_to_skip(trial) is not None}
+    own, *others = dealt(early, 1 + len(beside), compiles=compiles, skipped=skipped)
     for other, share in zip(beside, others, strict=True):
         other.begin(plan, share, tell)
     for item in own:
@@ -129,6 +131,9 @@ def explained(session: Session, verdict: Verdict) -> Verdict:
     """
     if not verdict.failures:
         return verdict
+    # It takes a while to import, and what conforms needs none of it.
+    from ropespec.conformance.diagnosis import diagnose  # noqa: PLC0415
+
     evident = _evident(verdict)
     names: tuple[Diagnosis, ...] = evident
     if not evident or evident[0].name not in _LOST.values():

@@ -187,7 +187,7 @@ def _judge(target: str, request: _Request) -> Verdict:
 
 def _load_checks() -> None:
     """Import what a run needs beside its subject: Hypothesis alone takes half a second."""
-    from ropespec.conformance import registry, remedy  # noqa: F401  # see above
+    from ropespec.conformance import registry
 
     registry.all_checks()
 
@@ -196,12 +196,15 @@ def _run(
     session: "Session", request: _Request, progress: Progress, beside: Sequence["Beside"]
 ) -> Verdict:
     from ropespec.conformance.jobs.process import make_ready  # not before it is wanted
-    from ropespec.conformance.remedy import remedied
     from ropespec.conformance.runner import Plan, run
 
     make_ready()
     plan = Plan(request.seed, request.full, request.only, request.deadline)
     verdict = run(session, plan, progress.on_result, beside)
+    if not verdict.failures:
+        return verdict
+    from ropespec.conformance.remedy import remedied  # what conforms needs none
+
     return remedied(session, verdict, plan)
 
 
