@@ -11,7 +11,6 @@ __all__ = [
     "LARGE",
     "LAST",
     "LONG",
-    "START",
     "STRANGE",
     "dealt",
     "is_late",
@@ -115,9 +114,6 @@ By whether each shape is compiled. Read off the seconds of each check in what
 `ropespec check NAME --jobs 1 --json -` says of a backend that has all transforms.
 """
 
-START = 20
-"""What it takes to start a job beside the first, in the same."""
-
 
 def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
     """Return checks in the order in which to run them.
@@ -144,7 +140,12 @@ def is_late(item: Check) -> bool:
 
 
 def dealt(
-    checks: Sequence[Check], jobs: int, *, compiles: bool, skipped: Collection[str] = ()
+    checks: Sequence[Check],
+    jobs: int,
+    *,
+    compiles: bool,
+    start: int,
+    skipped: Collection[str] = (),
 ) -> list[list[Check]]:
     """Deal checks to so many jobs, as much to each: it depends on nothing that takes time here.
 
@@ -156,14 +157,16 @@ def dealt(
         How many; one has all that is large, and another what is long.
     compiles : bool
         Whether each shape is compiled.
+    start : int
+        What it takes to start a job beside the first, as in `DEAR`.
     skipped : collection of str
         Ids of those that will not be made, and so take no time.
     """
     last = jobs - 1
-    taken = [0.0] + [START] * last
+    taken = [0.0] + [start] * last
     turn: dict[str, int] = {}
     costs = dict.fromkeys((item.id for item in checks), _share(checks, DEAR[compiles]))
-    costs |= DEAR[compiles] | dict.fromkeys(skipped, 0.0)
+    costs.update({**DEAR[compiles], **dict.fromkeys(skipped, 0.0)})
 
     def place(item: Check) -> int:
         if item.id in LARGE:

@@ -85,9 +85,13 @@ def _ran(
     job = Job(session, plan)
     checks = telling_first(select(plan))
     early = [item for item in checks if not is_late(item)]
-    trial, compiles = Trial(session), session.profile.compiles
-    skipped = {item.id for item in early if item.reason_to_skip(trial) is not None}
-    own, *others = dealt(early, 1 + len(beside), compiles=compiles, skipped=skipped)
+    own, *others = dealt(
+        early,
+        1 + len(beside),
+        compiles=session.profile.compiles,
+        start=session.profile.framework.start,
+        skipped={item.id for item in early if item.reason_to_skip(Trial(session)) is not None},
+    )
     for other, share in zip(beside, others, strict=True):
         other.begin(plan, share, tell)
     for item in own:
