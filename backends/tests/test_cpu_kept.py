@@ -65,17 +65,28 @@ def test_what_is_not_whole_is_compiled_again(made, what):
     assert file.read_bytes() == data
 
 
-@pytest.mark.parametrize("where", ["in a file", "without a home"])
-def test_code_is_compiled_without_a_place_to_keep_it(made, where, tmp_path, monkeypatch):
+def test_code_is_compiled_without_a_place_to_keep_it(made, tmp_path, monkeypatch):
     """Where nothing can be kept each process compiles for itself, and leaves nothing."""
     (tmp_path / "file").write_text("")
-    folder = {"in a file": tmp_path / "file" / "this", "without a home": kept.Path("~/ropespec")}
-    monkeypatch.setattr(kept, "folder", lambda: folder[where])
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kept, "folder", lambda: tmp_path / "file" / "this")
 
     assert [call(machine._address("a", "")) for _ in range(2)] == [7, 7]
     assert made == ["a", "a"]
+    assert not kept.is_used()
     assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_without_a_home_nothing_is_read_or_written(tmp_path, monkeypatch):
+    """A folder that would depend on the current one is not trusted."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kept.platformdirs, "user_cache_path", lambda _: kept.Path("~/.cache"))
+    folder = kept.folder.__wrapped__()
+    monkeypatch.setattr(kept, "folder", lambda: folder)
+    kept.write("a", b"code")
+
+    assert kept.read("a") is None
+    assert not kept.is_used()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(made, monkeypatch):

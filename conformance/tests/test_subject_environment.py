@@ -74,6 +74,16 @@ def test_a_folder_that_cannot_be_had_is_done_without(home):
     assert JAX not in environment()
 
 
+def test_without_a_home_nothing_is_kept(home, monkeypatch):
+    """The current folder is none of the user's for that."""
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(rooms.platformdirs, "user_cache_path", lambda _: Path("~/.cache"))
+    rooms._kept.cache_clear()
+
+    assert JAX not in environment()
+    assert list(home.iterdir()) == []
+
+
 def test_what_is_kept_has_a_limit(home, monkeypatch):
     """The older half goes when it is too much, and nothing before."""
     monkeypatch.setattr(rooms, "MOST_BYTES", 4000)

@@ -32,7 +32,7 @@ _DIGEST = 32  # bytes
 def folder() -> Path:
     """Return where code is kept that is made from this source, by these versions, for this machine.
 
-    It need not be there.
+    It need not be there, and cannot where a user has no folder of their own.
     """
     made = hashlib.sha256()
     for name in SOURCES:
@@ -41,7 +41,10 @@ def folder() -> Path:
     able = binding.get_process_triple(), binding.get_host_cpu_name(), features
     for told in (*able, *map(_version, LIBRARIES)):
         made.update(f"\n{told}".encode())
-    return platformdirs.user_cache_path("ropespec") / "kernels" / made.hexdigest()[:16]
+    base = platformdirs.user_cache_path("ropespec")
+    if not base.is_absolute():  # nobody has a home here, and what lies about is not trusted
+        base = Path(os.devnull)
+    return base / "kernels" / made.hexdigest()[:16]
 
 
 def is_used() -> bool:
@@ -69,8 +72,6 @@ def read(name: str) -> bytes | None:
 
 def write(name: str, code: bytes) -> None:
     """Keep the code of a function, where that is possible; what is oldest of others' goes."""
-    if not folder().is_absolute():  # nobody has a home here
-        return
     with contextlib.suppress(OSError):
         folder().mkdir(parents=True, exist_ok=True)
         descriptor, file = tempfile.mkstemp(dir=folder())
