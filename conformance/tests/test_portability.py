@@ -10,6 +10,7 @@ import pytest
 HIDDEN = {
     "windows": """
 import os, select, signal, socket, subprocess, sys
+import platformdirs.unix  # where the name of the system says that it is another, others are taken
 for name in ("fcntl", "grp", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"):
     sys.modules[name] = None
 # Python's own words for POSIX need the number, under another name.

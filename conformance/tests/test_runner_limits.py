@@ -192,7 +192,7 @@ def test_whatever_identification_meets_the_verdict_stands(tmp_path, monkeypatch)
     def broken(*_):
         raise ZeroDivisionError("of ours")
 
-    monkeypatch.setattr("ropespec.conformance.runner.diagnose", broken)
+    monkeypatch.setattr("ropespec.conformance.diagnosis.diagnose", broken)
     verdict = verdict_on(tmp_path, "def f(x, p):\n    return -right(x, p)\n", "ROT-10")
 
     assert verdict.failures
