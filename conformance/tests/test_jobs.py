@@ -15,7 +15,7 @@ from ropespec.conformance.beside import Beside
 from ropespec.conformance.cli import main
 from ropespec.conformance.cli.jobs import fitting, others
 from ropespec.conformance.opening import open_subject
-from ropespec.conformance.order import DEAR, LARGE, LONG, dealt, is_late, telling_first
+from ropespec.conformance.order import ALIKE, DEAR, LARGE, LONG, dealt, is_late, telling_first
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.report.document import document
 from ropespec.conformance.runner import Plan, run
@@ -316,7 +316,8 @@ def test_all_checks_are_dealt(jobs, compiles):
 
     assert sorted((one for share in shares for one in share), key=checks.index) == checks
     assert all(share == sorted(share, key=checks.index) for share in shares)
-    assert any(set(LARGE) <= {item.id for item in share} for share in shares)
+    for together in (LARGE, ALIKE):
+        assert any(set(together) <= {item.id for item in share} for share in shares)
     assert jobs == 1 or not any({*LARGE, *LONG} <= {item.id for item in share} for share in shares)
     assert min(map(len, shares)) > len(checks) // (jobs + 2)
     assert set(DEAR[compiles]) < {item.id for item in checks}

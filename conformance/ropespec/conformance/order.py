@@ -6,6 +6,7 @@ from types import MappingProxyType
 from ropespec.conformance.registry import Check
 
 __all__ = [
+    "ALIKE",
     "DEAR",
     "FIRST",
     "LARGE",
@@ -28,6 +29,9 @@ STRANGE = ("FREQ-6.integers",)
 
 LARGE = ("ROT-19.many", "ROT-20.many")
 """What takes much memory, and so is not asked twice at the same time."""
+
+ALIKE = ("ROT-6.value", "ROT-7.value", "ROT-14.tail")
+"""What walks the same rows, which take a while to find, and so are looked for in one job."""
 
 LONG = ("ROT-24.compiled",)
 """What takes long where nothing else is compiled, and so is in another job than what is large.
@@ -171,7 +175,11 @@ def dealt(
     def place(item: Check) -> int:
         if item.id in LARGE:
             return 0
-        return last if item.id in LONG else min(range(last, -1, -1), key=taken.__getitem__)
+        if item.id in LONG:
+            return last
+        if item.id in ALIKE and (there := [turn[name] for name in ALIKE if name in turn]):
+            return there[0]
+        return min(range(last, -1, -1), key=taken.__getitem__)
 
     for item in sorted(checks, key=lambda item: costs[item.id], reverse=True):
         turn[item.id] = place(item)

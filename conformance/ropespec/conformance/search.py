@@ -163,7 +163,7 @@ class Search:
         """
         kept: dict[int, int] = {}  # the number of the seed that failed first
 
-        def judge(case: Case) -> None:
+        def numbered(case: Case) -> None:
             if case not in self._numbers:
                 if self.failed is None:
                     turn = seed_of(self.first + len(self._numbers))
@@ -177,6 +177,9 @@ class Search:
                 if not kept:
                     kept[case.seed] = number
                 raise
+
+        def judge(case: Case) -> None:  # Hypothesis takes its source to pieces, so it is short
+            numbered(case)
 
         return judge
 

@@ -87,22 +87,28 @@ def make_positions(
     seed : int
         For the random kinds.
     """
-    rng = np.random.default_rng([seed, 1])
-    run = np.broadcast_to(np.arange(seq, dtype=np.int64) + start, (batch, seq)).copy()
+    run = np.empty((batch, seq), np.int64)
+    run[:] = np.arange(start, start + seq)
     match kind:
         case "ragged":
-            run = run + 3 * np.arange(batch, dtype=np.int64)[::-1, None] ** 2 + rng.integers(0, 5)
+            shift = _random(seed).integers(0, 5)
+            run = run + 3 * np.arange(batch, dtype=np.int64)[::-1, None] ** 2 + shift
         case "shuffled":
-            run = rng.permuted(run, axis=1)
+            run = _random(seed).permuted(run, axis=1)
         case "repeated":
             run = np.full_like(run, start)
         case "negative":
             run = -run - 1
         case "spread":
-            run = np.exp(rng.uniform(0, np.log(limit), run.shape)).astype(np.int64)
+            run = np.exp(_random(seed).uniform(0, np.log(limit), run.shape)).astype(np.int64)
         case _:
             run = _in_other_order(kind, run, start, limit)
-    return np.clip(run, -limit, limit)
+    return np.minimum(np.maximum(run, -limit), limit)
+
+
+def _random(seed: int) -> np.random.Generator:
+    """Return the source of random positions, which is dear to make."""
+    return np.random.default_rng([seed, 1])
 
 
 def _in_other_order(kind: str, run: NDArray[np.int64], start: int, limit: int) -> NDArray[np.int64]:

@@ -65,6 +65,8 @@ class KeptWorker:
         control, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         line, other = socket.socketpair()
         self._pipe, output = os.pipe()
+        self._printed = select.poll()  # asked before each call, and dear to make
+        self._printed.register(self._pipe, select.POLLIN)
         ends = [there.fileno(), other.fileno()]
         theirs = [far.fileno(), self._pipe, output, *ends]
         arguments = [os.getpid(), *theirs, limit, folder, *command, *ends]
@@ -112,7 +114,7 @@ class KeptWorker:
 
     def settle(self) -> None:
         """See that what has been printed so far is known to be older than now."""
-        if not self._lost and _readable(self._pipe, 0.0):
+        if not self._lost and self._printed.poll(0.0):
             self._order("settle")
 
     def spare(self, pid: int) -> None:

@@ -3,8 +3,6 @@
 In ours the components that rotate come first, and a result has the order of x.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ropespec.conformance.profile import Profile
@@ -20,6 +18,7 @@ __all__ = [
 ]
 
 _ORDER = {"bshd": (0, 1, 2, 3), "bhsd": (0, 2, 1, 3), "sbhd": (1, 0, 2, 3)}
+_BACK = {axes: tuple(map(order.index, range(4))) for axes, order in _ORDER.items()}
 
 
 def components(width: int, profile: Profile, *, result: bool = False) -> tuple[slice, ...]:
@@ -122,5 +121,4 @@ def _received(y: np.ndarray, profile: Profile, *, result: bool) -> np.ndarray:
     y = y if order is None else y[..., np.argsort(order)]
     if profile.axes == "shd":
         return y[np.newaxis]
-    axes: Any = np.argsort(_ORDER[profile.axes])
-    return y.transpose(axes)
+    return y.transpose(_BACK[profile.axes])

@@ -6,7 +6,7 @@ import numpy as np
 
 from ropespec.conformance.subject.binding import PLAIN, Binding
 from ropespec.conformance.subject.checked import flags, mapping, number, rows, text
-from ropespec.conformance.subject.frames import DTYPES, Frame, FrameError
+from ropespec.conformance.subject.frames import DTYPES, Frame, FrameError, dtype_named
 from ropespec.conformance.subject.litter import holds_litter
 
 __all__ = ["KEPT", "Offer", "Reply", "Rotated"]
@@ -108,7 +108,7 @@ class Reply:
         dtypes = tuple(text(row.get("dtype"), "dtype") for row in table)
         is_array = flags([row.get("is_array") for row in table], "is_array")
         for name, array, value in zip(dtypes, is_array, frame.arrays, strict=True):
-            if array and name in DTYPES and name != value.dtype.name:
+            if array and name in DTYPES and value.dtype != dtype_named(name):
                 raise FrameError(f"a result of dtype {value.dtype.name} that it calls {name}")
         return cls(
             values=frame.arrays,
