@@ -13,14 +13,17 @@ from ropespec.conformance.subject.environment import environment
 JAX = "JAX_COMPILATION_CACHE_DIR"
 
 
-@pytest.mark.parametrize(("theirs", "found"), [(None, "passive"), ("active", "active")])
-def test_threads_do_not_spin_unless_that_is_asked_for(theirs, found, monkeypatch):
-    """The variable of OpenMP is set where the user has not set it."""
-    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+@pytest.mark.parametrize(
+    ("name", "ours"), [("OMP_WAIT_POLICY", "passive"), ("OPENBLAS_THREAD_TIMEOUT", "4")]
+)
+@pytest.mark.parametrize("theirs", [None, "20"])
+def test_threads_do_not_spin_unless_that_is_asked_for(name, ours, theirs, monkeypatch):
+    """A variable is set where the user has not set it."""
+    monkeypatch.delenv(name, raising=False)
     if theirs is not None:
-        monkeypatch.setenv("OMP_WAIT_POLICY", theirs)
+        monkeypatch.setenv(name, theirs)
 
-    assert environment()["OMP_WAIT_POLICY"] == found
+    assert environment()[name] == (theirs or ours)
 
 
 @pytest.fixture

@@ -29,13 +29,13 @@ def interpreter() -> str:
 def environment() -> dict[str, str]:
     """Return those of this process, with what a worker needs beside them.
 
-    Session and worker take turns. OpenMP threads of a subject that spin while they wait for work
-    would take the turn of the session, half of the time of a worker that has them. What they
-    compute is the same, and whoever sets the variable has it as they set it.
+    Session and worker take turns. Threads of a subject that spin while they wait for work, of
+    OpenMP or of OpenBLAS, would take the turn of the session, half of the time of a worker that
+    has them. What they compute is the same, and whoever sets a variable has it as they set it.
 
     What a framework compiles it finds again, in this run and in later ones.
     """
-    ours = {"OMP_WAIT_POLICY": "passive"}
+    ours = {"OMP_WAIT_POLICY": "passive", "OPENBLAS_THREAD_TIMEOUT": "4"}
     if (folder := _kept()) is not None:
         for name, framework in FRAMEWORKS.items():
             found = framework.environment(str(folder / name))
