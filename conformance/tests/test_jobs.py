@@ -15,7 +15,16 @@ from ropespec.conformance.beside import Beside
 from ropespec.conformance.cli import main
 from ropespec.conformance.cli.jobs import fitting, others
 from ropespec.conformance.opening import open_subject
-from ropespec.conformance.order import ALIKE, DEAR, LARGE, LONG, dealt, is_late, telling_first
+from ropespec.conformance.order import (
+    ALIKE,
+    DEAR,
+    LARGE,
+    LONG,
+    START,
+    dealt,
+    is_late,
+    telling_first,
+)
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.report.document import document
 from ropespec.conformance.runner import Plan, run
@@ -312,7 +321,7 @@ def test_a_gpu_is_not_shared_unless_that_is_asked_for(device, jobs, fits):
 def test_all_checks_are_dealt(jobs, compiles):
     """Each to one job, in the order of the run; what is large to one, what is late to none."""
     checks = [item for item in telling_first(all_checks()) if not is_late(item)]
-    shares = dealt(checks, jobs, compiles=compiles, start=20)
+    shares = dealt(checks, jobs, compiles=compiles)
 
     assert sorted((one for share in shares for one in share), key=checks.index) == checks
     assert all(share == sorted(share, key=checks.index) for share in shares)
@@ -331,14 +340,14 @@ def test_each_job_has_as_much_to_do(jobs, compiles, clauses):
     """As much is told of what is dear, what is skipped is nothing, and the others are alike."""
     checks = [item for item in telling_first(all_checks()) if not is_late(item)]
     skipped = {item.id for item in checks if item.clause in clauses}
-    shares = dealt(checks, jobs, compiles=compiles, start=30, skipped=skipped)
+    shares = dealt(checks, jobs, compiles=compiles, skipped=skipped)
     dear = DEAR[compiles]
     other = (1000 - sum(dear.values())) / sum(item.id not in dear for item in checks)
     costs = [
-        sum(dear.get(item.id, other) for item in share if item.id not in skipped) + 30
+        START + sum(dear.get(item.id, other) for item in share if item.id not in skipped)
         for share in shares
     ]
-    costs[0] -= 30
+    costs[0] -= START
 
     assert max(costs) - min(costs) < sum(costs) // 50
 

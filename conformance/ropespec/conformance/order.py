@@ -12,6 +12,7 @@ __all__ = [
     "LARGE",
     "LAST",
     "LONG",
+    "START",
     "STRANGE",
     "dealt",
     "is_late",
@@ -118,6 +119,9 @@ By whether each shape is compiled. Read off the seconds of each check in what
 `ropespec check NAME --jobs 1 --json -` says of a backend that has all transforms.
 """
 
+START = 10.0
+"""What it takes to start a job beside the first, in the same."""
+
 
 def telling_first(checks: Sequence[Check]) -> tuple[Check, ...]:
     """Return checks in the order in which to run them.
@@ -144,12 +148,7 @@ def is_late(item: Check) -> bool:
 
 
 def dealt(
-    checks: Sequence[Check],
-    jobs: int,
-    *,
-    compiles: bool,
-    start: int,
-    skipped: Collection[str] = (),
+    checks: Sequence[Check], jobs: int, *, compiles: bool, skipped: Collection[str] = ()
 ) -> list[list[Check]]:
     """Deal checks to so many jobs, as much to each: it depends on nothing that takes time here.
 
@@ -161,13 +160,11 @@ def dealt(
         How many; one has all that is large, and another what is long.
     compiles : bool
         Whether each shape is compiled.
-    start : int
-        What it takes to start a job beside the first, as in `DEAR`.
     skipped : collection of str
         Ids of those that will not be made, and so take no time.
     """
     last = jobs - 1
-    taken = [0.0] + [start] * last
+    taken = [0.0] + [START] * last
     turn: dict[str, int] = {}
     costs = dict.fromkeys((item.id for item in checks), _share(checks, DEAR[compiles]))
     costs.update({**DEAR[compiles], **dict.fromkeys(skipped, 0.0)})

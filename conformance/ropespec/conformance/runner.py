@@ -89,7 +89,6 @@ def _ran(
         early,
         1 + len(beside),
         compiles=session.profile.compiles,
-        start=session.profile.framework.start,
         skipped={item.id for item in early if item.reason_to_skip(Trial(session)) is not None},
     )
     for other, share in zip(beside, others, strict=True):

@@ -88,8 +88,6 @@ class Framework(ABC):
         Its place in lists; what comes first is taken where nobody says.
     kinds : tuple of str
         The classes of its arrays there.
-    start : int
-        What another instance takes to be there, in thousandths of the time of all checks.
     later : tuple of str
         Modules of it that its first gradients import, which takes a while.
     extra : str
@@ -131,7 +129,6 @@ class Framework(ABC):
     rank: int
     kinds: tuple[str, ...]
     words: Words
-    start = 20
     later: tuple[str, ...] = ()
     extra = ""
     is_backend = False

@@ -9,7 +9,6 @@ class _NumPy(Framework):
     name = "numpy"
     title = "NumPy"
     rank = 0
-    start = 2
     kinds = ("ndarray", "generic")
     words = Words("np", "import numpy as np")
     is_backend = True

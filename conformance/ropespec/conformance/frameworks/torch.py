@@ -11,7 +11,6 @@ class _Torch(Framework):
     name = title = "torch"
     rank = 1
     kinds = ("Tensor",)
-    start = 28
     later = ("torch.fx.experimental.symbolic_shapes",)
     words = Words("torch", "import torch", "cat", "to", "clone()", "permute")
     extra = "torch"
