@@ -134,8 +134,7 @@ def explained(session: Session, verdict: Verdict) -> Verdict:
     """
     if not verdict.failures:
         return verdict
-    # It takes a while to import, and what conforms needs none of it.
-    from ropespec.conformance.diagnosis import diagnose  # noqa: PLC0415
+    from ropespec.conformance.diagnosis import diagnose  # noqa: PLC0415  # what conforms needs none
 
     evident = _evident(verdict)
     names: tuple[Diagnosis, ...] = evident

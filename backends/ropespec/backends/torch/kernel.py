@@ -31,7 +31,7 @@ NAMES = {
 
 
 def has_kernel() -> bool:
-    """Tell whether Numba can compile the rotation here; the first to ask loads it."""
+    """Tell whether there is a kernel here: one that is kept, or Numba to compile it."""
     return is_able()
 
 
