@@ -136,11 +136,12 @@ def both_limbs(positions: Limbs | Array) -> Limbs:
     if isinstance(positions, tuple):
         return positions
     if positions.dtype == np.int64:
-        both = lax.bitcast_convert_type(positions, jnp.uint32)
+        both = lax.bitcast_convert_type(positions, np.uint32)
         return both[..., 0], both[..., 1]
     if jnp.issubdtype(positions.dtype, jnp.unsignedinteger):
-        unsigned = positions.astype(jnp.uint32)
-        return unsigned, jnp.zeros_like(unsigned)
-    signed = positions.astype(jnp.int32)
-    low, high = (lax.bitcast_convert_type(part, jnp.uint32) for part in (signed, signed >> 31))
+        unsigned = lax.convert_element_type(positions, np.uint32)
+        return unsigned, lax.full_like(unsigned, 0)
+    signed = lax.convert_element_type(positions, np.int32)
+    sign = lax.shift_right_arithmetic(signed, np.int32(31))
+    low, high = (lax.bitcast_convert_type(part, np.uint32) for part in (signed, sign))
     return low, high

@@ -112,7 +112,7 @@ def _by_tables(of: Primitives[Array], x: Array, cos: Array, sin: Array, interlea
     of.check_floats("sin", sin, ndim=1)
     interleaved = check_flag("interleaved", interleaved)
     check_tables(cos, sin, found)
-    return rotate(x, (beside(cos, x), beside(sin, x)), interleaved=interleaved)
+    return rotate(x, beside(cos, x), beside(sin, x), interleaved=interleaved)
 
 
 _rotated = traced("of", "interleaved", "base", "rotary_dim")(_rotary)

@@ -1,19 +1,22 @@
-"""cos and sin by exact phase in two limbs of 32 bits (chapter `frequencies`)."""
+"""cos and sin by exact phase in two limbs of 32 bits (chapter `frequencies`).
+
+In operations of `jax.lax`, here and in the loop over x: those of `jax.numpy` are traced each on its
+own for every new shape, which is the longer part of tracing a program.
+"""
 
 import functools
 import math
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from ropespec.backends.jax.arrays import Array, Limbs, both_limbs, split_limbs, traced
-from ropespec.backends.jax.tables import made_once
+from ropespec.backends.jax.tables import made_once, row
 from ropespec.backends.phase import turns
 
-__all__ = ["Circle", "circle_of", "turns_kept", "turns_of", "unit_circle"]
+__all__ = ["Circle", "circle_of", "cos_sin", "turns_kept", "turns_of", "unit_circle"]
 
 Circle = tuple[Array, Array]
 """cos and sin of every position and frequency."""
@@ -34,8 +37,8 @@ def turns_kept(dim: int, base: float, device: jax.Device | None) -> Limbs:
 
 
 @traced("dtype")
-def unit_circle(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """Return cos and sin of m * theta_i in float32 or float64: positions.shape + (dim/2,).
+def unit_circle(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> Array:
+    """Return cos and sin of m * theta_i in float32 or float64: (2,) + positions.shape + (dim/2,).
 
     A program of its own: it is made once for all heads, layouts and dtypes of x. Under a
     surrounding `jax.jit` it becomes part of that program.
@@ -44,51 +47,77 @@ def unit_circle(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> 
 
 
 @traced("dtype")
+def cos_sin(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> Circle:
+    """Return `unit_circle` as two arrays, for those who are not about to rotate."""
+    both = unit_circle(positions, turn, dtype)
+    return row(both, 0), row(both, 1)
+
+
+@traced("dtype")
 def circle_of(positions: Limbs | Array, turns: Limbs, dtype: np.dtype[Any]) -> Circle:
     """Return cos and sin of the sum of p_a * T_a over the position numbers of a token.
 
-    Positions are (n, ...), `turns` (n, dim/2), and the result positions.shape[1:] + (dim/2,).
+    Positions are (n, ...), `turns` (n, dim/2), and the results positions.shape[1:] + (dim/2,).
     """
     low, high = both_limbs(positions)
     parts = [_phase((low[a], high[a]), (turns[0][a], turns[1][a])) for a in range(len(turns[0]))]
-    return _circle(functools.reduce(_add, parts), dtype)
+    both = _circle(functools.reduce(_add, parts), dtype)
+    return row(both, 0), row(both, 1)
 
 
 def _add(one: Limbs, other: Limbs) -> Limbs:
     """Add two integers of 64 bits, modulo 2^64."""
-    low = one[0] + other[0]
-    return low, one[1] + other[1] + (low < one[0]).astype(jnp.uint32)
+    low = lax.add(one[0], other[0])
+    carry = lax.convert_element_type(lax.lt(low, one[0]), np.uint32)
+    return low, lax.add(lax.add(one[1], other[1]), carry)
 
 
-def _circle(phase: Limbs, dtype: np.dtype[Any]) -> Circle:
-    """Return cos and sin of a phase in units of 2^-64 turn."""
+def _circle(phase: Limbs, dtype: np.dtype[Any]) -> Array:
+    """Return cos and sin of a phase in units of 2^-64 turn, with an axis of two before."""
     low, high = phase
     # The nearest quarter turn, and what is left: rest * 2^-32 + low * 2^-64 turns, an eighth of a
     # turn at most.
-    quarter = (high + np.uint32(2**29)) >> 30
-    rest = lax.bitcast_convert_type(high - (quarter << 30), jnp.int32)
-    angle = _reduced_angle(rest, low, dtype)
-    c, s = jnp.cos(angle), jnp.sin(angle)
-    odd, late = (quarter & 1) == 1, quarter >= 2
-    cos, sin = jnp.where(odd, -s, c), jnp.where(odd, c, s)
-    return made_once(jnp.where(late, -cos, cos)), made_once(jnp.where(late, -sin, sin))
+    quarter = lax.shift_right_logical(lax.add(high, np.uint32(2**29)), np.uint32(30))
+    rest = lax.sub(high, lax.shift_left(quarter, np.uint32(30)))
+    angle = _reduced_angle(lax.bitcast_convert_type(rest, np.int32), low, dtype)
+    # sin of an angle is cos three quarters of a turn further: one loop makes both.
+    shape = (2, *angle.shape)
+    cos, sin, quarter = (
+        lax.broadcast_in_dim(one, shape, range(1, len(shape)))
+        for one in (lax.cos(angle), lax.sin(angle), quarter)
+    )
+    quarter = lax.add(quarter, lax.mul(lax.broadcasted_iota(np.uint32, shape, 0), np.uint32(3)))
+    odd = lax.eq(lax.bitwise_and(quarter, np.uint32(1)), np.uint32(1))
+    late = lax.eq(lax.bitwise_and(quarter, np.uint32(2)), np.uint32(2))
+    turned = lax.select(odd, lax.neg(sin), cos)
+    return made_once(lax.select(late, lax.neg(turned), turned))
 
 
 def _phase(positions: Limbs, turn: Limbs) -> Limbs:
     """(m * T_i) mod 2^64 in two limbs, exact: the limbs wrap as they should."""
-    t_low, t_high = turn
-    m_low, m_high = (limb[..., None] for limb in positions)
+    shape = (*positions[0].shape, *turn[0].shape)
+    last = len(shape) - 1
+    m_low, m_high = (lax.broadcast_in_dim(limb, shape, range(last)) for limb in positions)
+    t_low, t_high = (lax.broadcast_in_dim(limb, shape, (last,)) for limb in turn)
     low, carry = _multiply(m_low, t_low)
-    return low, carry + m_low * t_high + m_high * t_low
+    return low, lax.add(carry, lax.add(lax.mul(m_low, t_high), lax.mul(m_high, t_low)))
 
 
 def _multiply(a: Array, b: Array) -> Limbs:
     """Multiply uint32 by uint32 into two limbs, by halves of 16 bits."""
-    a0, a1, b0, b1 = a & 0xFFFF, a >> 16, b & 0xFFFF, b >> 16
-    cross, other = a0 * b1, a1 * b0
-    middle = (a0 * b0 >> 16) + (cross & 0xFFFF) + (other & 0xFFFF)
-    high = a1 * b1 + (cross >> 16) + (other >> 16) + (middle >> 16)
-    return a * b, high
+    (a0, a1), (b0, b1) = ((_lower(one), _upper(one)) for one in (a, b))
+    cross, other = lax.mul(a0, b1), lax.mul(a1, b0)
+    middle = lax.add(_upper(lax.mul(a0, b0)), lax.add(_lower(cross), _lower(other)))
+    parts = (_upper(one) for one in (cross, other, middle))
+    return lax.mul(a, b), functools.reduce(lax.add, parts, lax.mul(a1, b1))
+
+
+def _lower(limb: Array) -> Array:
+    return lax.bitwise_and(limb, np.uint32(0xFFFF))
+
+
+def _upper(limb: Array) -> Array:
+    return lax.shift_right_logical(limb, np.uint32(16))
 
 
 def _reduced_angle(rest: Array, low: Array, dtype: np.dtype[Any]) -> Array:
@@ -103,7 +132,9 @@ def _reduced_angle(rest: Array, low: Array, dtype: np.dtype[Any]) -> Array:
     coarse = round(unit * 2**k * scale) / scale
     # tau as a float64 lacks 2.4e-16, which only float64 can tell.
     fine = (unit * 2**k - coarse) + math.ldexp(2.4492935982947064e-16, k - 32)
-    a = (rest + (1 << k >> 1)) >> k
-    b = (rest - (a << k)).astype(dtype) + low.astype(dtype) * 2.0**-32
-    angle: Array = coarse * a.astype(dtype) + (fine * a.astype(dtype) + unit * b)
-    return angle
+    a = lax.shift_right_arithmetic(lax.add(rest, np.int32(1 << k >> 1)), np.int32(k))
+    b = lax.sub(rest, lax.shift_left(a, np.int32(k)))
+    a, b, low = (lax.convert_element_type(one, dtype) for one in (a, b, low))
+    b = lax.add(b, lax.mul(low, dtype.type(2.0**-32)))
+    small = lax.add(lax.mul(a, dtype.type(fine)), lax.mul(b, dtype.type(unit)))
+    return lax.add(lax.mul(a, dtype.type(coarse)), small)

@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from ropespec.backends.jax.arrays import Array, arithmetic
-from ropespec.backends.jax.tables import spread
+from ropespec.backends.jax.tables import row, spread
 
 __all__ = ["turned_pairs"]
 
@@ -46,7 +46,7 @@ def turned_pairs(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Arra
     else:
         turned = _halves(head, cos, sin, x.dtype, whole=dim == x.shape[-1])
     if dim < x.shape[-1]:
-        turned = _choose(_index(x) < dim, _put(turned, 0, x.shape[-1]), bits)
+        turned = _choose(_before(dim, x), _put(turned, 0, x.shape[-1]), bits)
     return turned if turned.dtype == x.dtype else lax.bitcast_convert_type(turned, x.dtype)
 
 
@@ -55,16 +55,19 @@ def _one_token(head: Array, cos: Array, sin: Array, *, interleaved: bool) -> Arr
 
     For operations on integers as below it starts threads, which takes longer than a token.
     """
-    wide = head.astype(arithmetic(head.dtype))
-    return _bits(turned_pairs(wide, cos, sin, interleaved=interleaved).astype(head.dtype))
+    wide = lax.convert_element_type(head, arithmetic(head.dtype))
+    turned = turned_pairs(wide, cos, sin, interleaved=interleaved)
+    return _bits(lax.convert_element_type(turned, head.dtype))
 
 
 def _neighbours(head: Array, cos: Array, sin: Array, dtype: Dtype) -> Array:
     """Interleaved: x times cos, plus the other component of the pair times -sin or sin."""
     following, preceding = _put(head, -1, head.shape[-1]), _put(head, 1, head.shape[-1])
-    other = _choose(_index(head) & 1 == 0, following, preceding)
-    cos, sin = (_over_heads(table) for table in spread((cos, cos), (-sin, sin)))
-    return _narrow(_wide(head, dtype) * cos + _wide(other, dtype) * sin, dtype)
+    even = lax.eq(lax.bitwise_and(_index(head), np.int32(1)), np.int32(0))
+    x, other = _wide(head, dtype), _wide(_choose(even, following, preceding), dtype)
+    both = spread(lax.concatenate([lax.expand_dims(table, (0,)) for table in (cos, sin)], 0))
+    cos, sin = (_over_heads(row(both, k), x) for k in range(2))
+    return _narrow(lax.add(lax.mul(x, cos), lax.mul(other, sin)), dtype)
 
 
 def _halves(head: Array, cos: Array, sin: Array, dtype: Dtype, *, whole: bool) -> Array:
@@ -74,14 +77,15 @@ def _halves(head: Array, cos: Array, sin: Array, dtype: Dtype, *, whole: bool) -
     """
     half, dim = cos.shape[-1], head.shape[-1]
     first, second = (_wide(_part(head, at, at + half), dtype) for at in (0, half))
-    cos, sin = _over_heads(cos), _over_heads(sin)
-    left, right = first * cos - second * sin, second * cos + first * sin
+    cos, sin = _over_heads(cos, first), _over_heads(sin, first)
+    left = lax.sub(lax.mul(first, cos), lax.mul(second, sin))
+    right = lax.add(lax.mul(second, cos), lax.mul(first, sin))
     if arithmetic(dtype) == dtype or not whole:
-        turned = _choose(_index(head) < half, _put(left, 0, dim), _put(right, half, dim))
+        turned = _choose(_before(half, head), _put(left, 0, dim), _put(right, half, dim))
         return _narrow(turned, dtype)
     axis = head.ndim - 1
     rows = [lax.expand_dims(_narrow(part, dtype), (axis,)) for part in (left, right)]
-    return lax.concatenate(rows, axis).reshape(head.shape)
+    return lax.reshape(lax.concatenate(rows, axis), head.shape)
 
 
 def _put(part: Array, start: int, size: int) -> Array:
@@ -100,33 +104,42 @@ def _index(x: Array) -> Array:
     return lax.iota(np.int32, x.shape[-1])
 
 
+def _before(end: int, x: Array) -> Array:
+    """Mark the components before one."""
+    return lax.lt(_index(x), np.int32(end))
+
+
 def _choose(first: Array, one: Array, other: Array) -> Array:
     """Take the components marked in `first` (D,) from one array and the rest from the other."""
-    return jnp.where(first, one, other)
+    return lax.select(lax.broadcast_in_dim(first, one.shape, (one.ndim - 1,)), one, other)
 
 
-def _over_heads(table: Array) -> Array:
-    """Give a table an axis for the heads: all heads of a token share its angles."""
-    return lax.expand_dims(table, (table.ndim - 1,))
+def _over_heads(table: Array, x: Array) -> Array:
+    """Give a table the shape of x: all heads of a token share its angles."""
+    tokens = range(x.ndim - 1 - table.ndim, x.ndim - 2)
+    return lax.broadcast_in_dim(table, x.shape, (*tokens, x.ndim - 1))
 
 
 def _bits(x: Array) -> Array:
     """Return a bfloat16 as its bits, anything else as it is."""
-    return lax.bitcast_convert_type(x, jnp.uint16) if x.dtype == jnp.bfloat16 else x
+    return lax.bitcast_convert_type(x, np.uint16) if x.dtype == jnp.bfloat16 else x
 
 
 def _wide(part: Array, dtype: Dtype) -> Array:
     """Read `_bits` in the arithmetic dtype: a bfloat16 is the upper half of a float32."""
     if dtype != jnp.bfloat16:
-        return part.astype(arithmetic(dtype))
-    return lax.bitcast_convert_type(part.astype(jnp.uint32) << 16, jnp.float32)
+        return lax.convert_element_type(part, arithmetic(dtype))
+    upper = lax.shift_left(lax.convert_element_type(part, np.uint32), np.uint32(16))
+    return lax.bitcast_convert_type(upper, np.float32)
 
 
 def _narrow(result: Array, dtype: Dtype) -> Array:
     """Round to the dtype, ties to even, as `_bits`; a NaN stays one."""
     if dtype != jnp.bfloat16:
-        return result.astype(dtype)
-    bits = lax.bitcast_convert_type(result, jnp.uint32)
-    rounded = bits + (np.uint32(0x7FFF) + ((bits >> 16) & 1))
-    quiet = bits | np.uint32(1 << 22)
-    return (lax.select(jnp.isnan(result), quiet, rounded) >> 16).astype(jnp.uint16)
+        return lax.convert_element_type(result, dtype)
+    bits = lax.bitcast_convert_type(result, np.uint32)
+    last = lax.bitwise_and(lax.shift_right_logical(bits, np.uint32(16)), np.uint32(1))
+    rounded = lax.add(bits, lax.add(last, np.uint32(0x7FFF)))
+    quiet = lax.bitwise_or(bits, np.uint32(1 << 22))
+    kept = lax.select(lax.ne(result, result), quiet, rounded)
+    return lax.convert_element_type(lax.shift_right_logical(kept, np.uint32(16)), np.uint16)

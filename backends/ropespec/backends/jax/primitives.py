@@ -30,10 +30,12 @@ from ropespec.backends.jax.arrays import (
 from ropespec.backends.jax.frequencies import (
     Circle,
     circle_of,
+    cos_sin,
     turns_of,
     unit_circle,
 )
 from ropespec.backends.jax.rotation import rotate
+from ropespec.backends.jax.tables import row
 
 __all__ = ["JaxPrimitives"]
 
@@ -98,7 +100,9 @@ class JaxPrimitives(Primitives[Array]):
         return beside(array, other)
 
     def placed(self, positions: Positions, other: Array) -> Array:  # noqa: ARG002  # JAX brings them together
-        """Convert to floats, on the host what lies there: an int64 may be none in JAX."""
+        """Convert to floats what lies on the host: an int64 may be none in JAX."""
+        if isinstance(positions, jax.Array):
+            return positions  # the program that uses them converts them
         return jnp.asarray(positions.astype(self.wide()))
 
     def inv_freq(self, dim: int, base: float, device: jax.Device | None) -> Array:
@@ -115,7 +119,8 @@ class JaxPrimitives(Primitives[Array]):
     def counted(self, length: int, device: jax.Device | None) -> Array:
         """0..length-1."""
         check_device(device)
-        return jnp.arange(length, dtype=jnp.int32, device=device)
+        numbers = np.arange(length, dtype=np.int32)
+        return cast("Array", jax.device_put(numbers, device))  # which compiles nothing
 
     def places(self, x: Array, length: int) -> Positions:  # noqa: ARG002  # as above
         """0..length-1."""
@@ -123,15 +128,17 @@ class JaxPrimitives(Primitives[Array]):
 
     def turning(
         self, positions: Positions, dim: int, base: float, x: Array | None = None
-    ) -> Circle | Unmade:
+    ) -> Array | Unmade:
         """Return cos and sin by exact phase: made here where x has many heads to share them."""
         if x is None:
             return Unmade(limbs_of(positions), turns_of(dim, base))
         return unit_circle(limbs_of(beside(positions, x)), turns_of(dim, base), arithmetic(x.dtype))
 
-    def circle(self, turning: Circle | Unmade) -> Circle:
+    def circle(self, turning: Array | Unmade) -> Circle:
         """Make what `turning` has left to the program that uses it."""
-        return unit_circle(*turning, self.wide()) if isinstance(turning, Unmade) else turning
+        if isinstance(turning, Unmade):
+            return cos_sin(*turning, self.wide())
+        return row(turning, 0), row(turning, 1)
 
     def circle_by(self, positions: Positions, turns: NDArray[np.uint64], x: Array | None) -> Circle:
         """Return cos and sin by exact phase, for the arithmetic of x."""
@@ -141,9 +148,9 @@ class JaxPrimitives(Primitives[Array]):
 
     def rotate_by(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
         """Rotate in one loop over x."""
-        return rotate(x, (cos, sin), interleaved=interleaved)
+        return rotate(x, cos, sin, interleaved=interleaved)
 
-    def rotate(self, x: Array, turning: Circle, *, interleaved: bool) -> Array:
+    def rotate(self, x: Array, turning: Array, *, interleaved: bool) -> Array:
         """Rotate in one loop over x."""
         return rotate(x, turning, interleaved=interleaved)
 
@@ -163,11 +170,16 @@ class JaxPrimitives(Primitives[Array]):
         return jnp.stack((first, second), axis=-1).reshape(*lead, 2 * half)
 
     def with_diagonals(self, dim: int, blocks: Sequence[tuple[slice, slice, Array]]) -> Array:
-        """Write the diagonals into zeros."""
+        """Choose the diagonals where they are: one loop, where to write them is one for each."""
         *_, (_, _, values) = blocks
         out, i = jnp.zeros((*values.shape[:-1], dim, dim), values.dtype), np.arange(dim)
+        row, column = (lax.broadcasted_iota(np.int32, (dim, dim), axis) for axis in range(2))
         for rows, columns, diagonal in blocks:
-            out = out.at[..., i[rows], i[columns]].set(diagonal)
+            step, end = rows.step or 1, i[rows][-1] + 1
+            edges = [(0, 0, 0)] * (diagonal.ndim - 1) + [(rows.start, int(dim - end), step - 1)]
+            placed = lax.pad(diagonal, np.zeros((), diagonal.dtype), edges)[..., None]
+            meets = (column - row == columns.start - rows.start) & np.isin(i, i[rows])[:, None]
+            out = jnp.where(meets, placed, out)
         return out
 
     def with_tail(self, head: Array, x: Array) -> Array:

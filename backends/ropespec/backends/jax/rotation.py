@@ -6,22 +6,26 @@ derivatives of any order, forward and reverse, and mapping over x and positions 
 the loop of adjacent pairs reads neighbours too, and XLA decides.
 """
 
+import jax
+
 from ropespec.backends.jax.arrays import Array, Limbs, arithmetic, traced
-from ropespec.backends.jax.frequencies import Circle, unit_circle
-from ropespec.backends.jax.turn import turn
+from ropespec.backends.jax.frequencies import unit_circle
+from ropespec.backends.jax.turn import turn, turned
 
 __all__ = ["rotate", "rotate_at"]
 
 
-@traced("interleaved")
-def rotate(x: Array, tables: Circle, *, interleaved: bool) -> Array:
-    """R_m x for x (..., S, H, D) of any float dtype, without any check."""
-    cos, sin = (table.astype(arithmetic(x.dtype)) for table in tables)
-    return turn(x, cos, sin, interleaved=interleaved)
+def rotate(x: Array, *tables: Array, interleaved: bool) -> Array:
+    """R_m x for x (..., S, H, D) of any float dtype, without any check; tables as `turn` has them.
+
+    What is differentiated is rotated by the program that rotates, whose tables are all it keeps.
+    """
+    if any(isinstance(array, jax.core.Tracer) for array in (x, *tables)):
+        return turn(x, *tables, interleaved=interleaved)
+    return turned(x, *tables, interleaved=interleaved, backwards=False)
 
 
 @traced("interleaved")
 def rotate_at(x: Array, positions: Limbs | Array, steps: Limbs, *, interleaved: bool) -> Array:
     """R_m x with its tables in one program, which takes longer to compile than `rotate` does."""
-    cos, sin = unit_circle(positions, steps, arithmetic(x.dtype))
-    return turn(x, cos, sin, interleaved=interleaved)
+    return turn(x, unit_circle(positions, steps, arithmetic(x.dtype)), interleaved=interleaved)

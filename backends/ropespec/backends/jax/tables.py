@@ -6,13 +6,12 @@ other element. `lax.optimization_barrier` is gone by then. A sum is never repeat
 passed through a sum of two terms, one of them zero, in integers: no bit changes.
 """
 
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from ropespec.backends.jax.arrays import Array
 
-__all__ = ["made_once", "spread"]
+__all__ = ["made_once", "row", "spread"]
 
 
 def made_once(table: Array) -> Array:
@@ -28,33 +27,36 @@ def made_once(table: Array) -> Array:
     jax.Array
         The same bits.
     """
-    return _through_a_sum(table, np.zeros(table.shape[-1:], dtype=np.int64))
+    kind = np.dtype(f"u{table.dtype.itemsize}")
+    shape, axes = (*table.shape, 2), range(table.ndim)
+    bits = lax.broadcast_in_dim(lax.bitcast_convert_type(table, kind), shape, axes)
+    ones = np.array([np.iinfo(kind).max, 0], kind)
+    terms = lax.bitwise_and(bits, lax.broadcast_in_dim(ones, shape, (table.ndim,)))
+    whole = lax.reduce(terms, np.zeros((), kind), lax.bitwise_or, (table.ndim,))
+    return lax.bitcast_convert_type(whole, table.dtype)
 
 
-def spread(*pairs: tuple[Array, Array]) -> list[Array]:
-    """Interleave pairs of tables, before the loop that reads them.
+def spread(both: Array) -> Array:
+    """Write cos twice, and -sin and sin, before the loop that reads them.
 
     Parameters
     ----------
-    *pairs : tuple of jax.Array of float32 or float64, shapes (..., p)
-        What stands at components 2i, and what stands at 2i+1; leading axes broadcast.
+    both : jax.Array of float32 or float64, shape (2, ..., p)
+        cos and sin.
 
     Returns
     -------
-    list of jax.Array, shape (..., 2p)
-        One for each pair: the same bits.
+    jax.Array, shape (2, ..., 2p)
+        What components 2i and 2i+1 of a pair are multiplied by, and what each has from the other.
     """
-    parts = jnp.broadcast_arrays(*(part for pair in pairs for part in pair))
-    table = jnp.stack([jnp.stack(parts[k : k + 2], axis=-1) for k in range(0, len(parts), 2)])
-    table = table.reshape(*table.shape[:-2], 2 * table.shape[-2])
-    wide = _through_a_sum(table, np.arange(table.shape[-1]) % 2)
-    return [lax.index_in_dim(wide, k, keepdims=False) for k in range(len(pairs))]
+    shape = (*both.shape, 2)
+    twice = lax.broadcast_in_dim(both, shape, range(both.ndim))
+    opposite = np.array([[False, False], [True, False]])  # sin, for the first of a pair
+    there = lax.broadcast_in_dim(opposite, shape, (0, both.ndim))
+    signed = lax.select(there, lax.neg(twice), twice)
+    return made_once(lax.reshape(signed, (*both.shape[:-1], 2 * both.shape[-1])))
 
 
-def _through_a_sum(table: Array, term: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Array:
-    """Add zero to each element, which is term 0 or 1 of the two as `term` says."""
-    kind = np.dtype(f"u{table.dtype.itemsize}")
-    bits = lax.bitcast_convert_type(table, kind)[..., None]
-    terms = jnp.where(term[:, None] == np.arange(2), bits, jnp.zeros((), kind))
-    whole = lax.reduce(terms, np.zeros((), kind), lax.bitwise_or, (terms.ndim - 1,))
-    return lax.bitcast_convert_type(whole, table.dtype)
+def row(tables: Array, k: int) -> Array:
+    """Take one of the tables that are in one array."""
+    return lax.index_in_dim(tables, k, keepdims=False)

@@ -15,23 +15,25 @@ from jax import lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from ropespec.backends.jax.arrays import Array, traced
+from ropespec.backends.jax.arrays import Array, arithmetic, traced
 from ropespec.backends.jax.loop import turned_pairs
+from ropespec.backends.jax.tables import row
 
-__all__ = ["turn"]
+__all__ = ["turn", "turned"]
 
 _turn_p: Any = Primitive("ropespec_turn")
 
 
-def turn(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
-    """R_m x by tables, without any check; to be called while tracing.
+def turn(x: Array, *tables: Array, interleaved: bool) -> Array:
+    """R_m x by tables, without any check; to be called while JAX traces or differentiates.
 
     Parameters
     ----------
     x : jax.Array of float, shape (..., S, H, D)
         Queries or keys.
-    cos, sin : jax.Array, shape (S, r/2) or (..., S, r/2)
-        In the arithmetic dtype of `x`; no gradient flows into them.
+    *tables : jax.Array
+        cos and sin, of shape (S, r/2) or (..., S, r/2), or both in one with an axis of two before;
+        no gradient flows into them.
     interleaved : bool
         Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
 
@@ -40,9 +42,20 @@ def turn(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
     jax.Array, shape and dtype of `x`
         Rounded once; components from r on pass through bit for bit.
     """
-    operands = _varying_alike(x, lax.stop_gradient(cos), lax.stop_gradient(sin))
-    result: Array = _turn_p.bind(*operands, interleaved=interleaved)
+    result: Array = _turn_p.bind(
+        *_varying_alike(x, *tables), interleaved=interleaved, backwards=False
+    )
     return result
+
+
+def _turned(x: Array, *tables: Array, interleaved: bool, backwards: bool) -> Array:
+    cos, sin = tables if len(tables) == 2 else (row(tables[0], k) for k in range(2))
+    cos, sin = (lax.convert_element_type(table, arithmetic(x.dtype)) for table in (cos, sin))
+    return turned_pairs(x, cos, lax.neg(sin) if backwards else sin, interleaved=interleaved)
+
+
+turned = traced("interleaved", "backwards")(_turned)
+"""`turn`, or the rotation by the opposite angle, as one program: for arrays that have values."""
 
 
 def _varying_alike(*arrays: Array) -> list[Array]:
@@ -64,42 +77,55 @@ def _vary(array: Array, axes: tuple[str, ...]) -> Array:
     return cast("Array", pvary(array, axes))
 
 
-@traced("interleaved")
-def _impl(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
-    return turned_pairs(x, cos, sin, interleaved=interleaved)
+def _jvp(primals: Any, tangents: Any, **how: bool) -> Any:  # noqa: ANN401  # a rule of JAX
+    x, *tables = primals
+    tangent = tangents[0]  # whatever those of the tables are
+    y = _turn_p.bind(x, *tables, **how)
+    return y, tangent if type(tangent) is ad.Zero else _turn_p.bind(tangent, *tables, **how)
 
 
-def _jvp(primals: Any, tangents: Any, *, interleaved: bool) -> Any:  # noqa: ANN401  # a rule of JAX
-    x, cos, sin = primals
-    tangent = tangents[0]  # no other can be there: the tables' are stopped
-    return tuple(_turn_p.bind(one, cos, sin, interleaved=interleaved) for one in (x, tangent))
-
-
-def _transpose(cotangent: Any, x: Any, cos: Array, sin: Array, *, interleaved: bool) -> Any:  # noqa: ANN401  # a rule of JAX
+def _transpose(cotangent: Any, x: Any, *tables: Array, interleaved: bool, backwards: bool) -> Any:  # noqa: ANN401  # a rule of JAX
+    how = {"interleaved": interleaved, "backwards": not backwards}
     if type(cotangent) is ad.Zero:
-        return ad.Zero(x.aval), None, None
-    return _turn_p.bind(cotangent, cos, -sin, interleaved=interleaved), None, None
+        back = ad.Zero(x.aval)
+    else:
+        back = _turn_p.bind(cotangent, *tables, **how)
+    return back, *(None for _ in tables)
 
 
-def _batch(arrays: Any, axes: Any, *, interleaved: bool) -> Any:  # noqa: ANN401  # a rule of JAX
+def _batch(arrays: Any, axes: Any, *, interleaved: bool, backwards: bool) -> Any:  # noqa: ANN401  # a rule of JAX
+    return _mapped(*arrays, axes=tuple(axes), interleaved=interleaved, backwards=backwards), 0
+
+
+@traced("axes", "interleaved", "backwards")
+def _mapped(
+    x: Array, *tables: Array, axes: tuple[int | None, ...], interleaved: bool, backwards: bool
+) -> Array:
     """Put the mapped axis first; tables that have it get every axis of x but that of the heads."""
-    size = next(a.shape[axis] for a, axis in zip(arrays, axes, strict=True) if axis is not None)
-    x, *tables = (
+    at, *places = axes
+    x, *both = (
         a if axis is None else jnp.moveaxis(a, axis, 0)
-        for a, axis in zip(arrays, axes, strict=True)
+        for a, axis in zip((x, *tables), axes, strict=True)
     )
-    if axes[0] is None:
+    size = next(len(a) for a, axis in zip((x, *both), axes, strict=True) if axis is not None)
+    if at is None:
         x = jnp.broadcast_to(x, (size, *x.shape))
-    cos, sin = (
-        t if axis is None else t.reshape(size, *(1,) * (x.ndim - 1 - t.ndim), *t.shape[1:])
-        for t, axis in zip(tables, axes[1:], strict=True)
+    if len(both) == 1:  # cos and sin in one
+        both = list(both[0] if places[0] is None else jnp.moveaxis(both[0], 1, 0))
+        places *= 2
+    cos, sin = jnp.broadcast_arrays(  # as the loop wants them, where one of them alone is mapped
+        *(
+            t if axis is None else t.reshape(size, *(1,) * (x.ndim - 1 - t.ndim), *t.shape[1:])
+            for t, axis in zip(both, places, strict=True)
+        )
     )
-    return _turn_p.bind(x, cos, sin, interleaved=interleaved), 0
+    result: Array = _turn_p.bind(x, cos, sin, interleaved=interleaved, backwards=backwards)
+    return result
 
 
-_turn_p.def_impl(_impl)
+_turn_p.def_impl(turned)
 _turn_p.def_abstract_eval(lambda x, *_, **__: x)
 ad.primitive_jvps[_turn_p] = _jvp
 ad.primitive_transposes[_turn_p] = _transpose
 batching.primitive_batchers[_turn_p] = _batch
-mlir.register_lowering(_turn_p, mlir.lower_fun(turned_pairs, multiple_results=False))
+mlir.register_lowering(_turn_p, mlir.lower_fun(_turned, multiple_results=False))
