@@ -255,6 +255,24 @@ def test_one_loop_over_x_without_cos_and_sin(interleaved, dtype, direction):
     assert "cosine" in text
     assert "cosine" not in body
     assert "sine" not in body
+    read = re.findall(r"= \w+\[([\d,]+)\]\S* parameter\(", body)
+    assert {shape.split(",")[-1] for shape in read} <= {
+        "32",
+        "16",
+    }  # in order: no vector reads pairs
+
+
+@LAYOUTS
+def test_a_gradient_outside_jit_runs_the_program_that_rotates(interleaved):
+    """Only the rotation back is compiled for it, and that once."""
+    x = draw((2, 7, 3, 10))
+    turn = partial(rotated, positions=np.arange(7), interleaved=interleaved)
+    y, before = turn(x), turned._cache_size()
+    for _ in range(2):
+        value, back = jax.vjp(turn, x)
+        assert same(value, y)
+        back(y)
+        assert turned._cache_size() == before + 1
 
 
 @pytest.mark.parametrize("tokens", [1, 5])

@@ -49,12 +49,12 @@ def spread(both: Array) -> Array:
     jax.Array, shape (2, ..., 2p)
         What components 2i and 2i+1 of a pair are multiplied by, and what each has from the other.
     """
-    shape = (*both.shape, 2)
-    twice = lax.broadcast_in_dim(both, shape, range(both.ndim))
-    opposite = np.array([[False, False], [True, False]])  # sin, for the first of a pair
-    there = lax.broadcast_in_dim(opposite, shape, (0, both.ndim))
-    signed = lax.select(there, lax.neg(twice), twice)
-    return made_once(lax.reshape(signed, (*both.shape[:-1], 2 * both.shape[-1])))
+    *lead, pairs = both.shape
+    twice = lax.broadcast_in_dim(both, (*lead, pairs, 2), range(both.ndim))
+    twice = lax.reshape(twice, (*lead, 2 * pairs))
+    first = np.arange(2 * pairs) % 2 == 0
+    opposite = lax.broadcast_in_dim(np.stack([first & False, first]), twice.shape, (0, len(lead)))
+    return made_once(lax.select(opposite, lax.neg(twice), twice))
 
 
 def row(tables: Array, k: int) -> Array:
