@@ -14,6 +14,7 @@ import pytest
 from ropespec.conformance.beside import Beside
 from ropespec.conformance.cli import main
 from ropespec.conformance.cli.jobs import fitting, others
+from ropespec.conformance.jobs.job import Job
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.order import (
     ALIKE,
@@ -28,7 +29,7 @@ from ropespec.conformance.order import (
 )
 from ropespec.conformance.registry import all_checks
 from ropespec.conformance.report.document import document
-from ropespec.conformance.runner import Plan, run
+from ropespec.conformance.runner import Plan, run, select
 from ropespec.conformance.subject.target import FOREIGN
 
 FEW = ("ROT-6", "ROT-7", "ROT-9.forms", "ROT-10", "ROT-17", "ROT-21", "JDG-1", "JDG-3")
@@ -337,6 +338,22 @@ def test_all_checks_are_dealt(jobs, compiles):
     assert set(DEAR[compiles]) < {item.id for item in checks}
     late = [item.id for item in checks[-len(FRESH + LONG) :]]
     assert (set(late[: len(FRESH)]), late[len(FRESH) :]) == (set(FRESH), [*LONG])
+
+
+def test_what_begins_with_a_fresh_instance_is_told(monkeypatch):
+    """No other check of what conforms starts one, and each of these does."""
+    with open_subject("torch", {}, 30.0) as session:
+        fresh = []
+        monkeypatch.setattr(session, "refresh", lambda: fresh.append(True))
+        job = Job(session, Plan(only=("ROT-19", "SCAL-8")))
+        begun = set()
+        for item in select(Plan(only=("ROT-19", "SCAL-8"))):
+            fresh.clear()
+            assert job.run(item).result.status.conforms
+            if fresh:
+                begun.add(item.id)
+
+    assert begun == set(FRESH)
 
 
 @pytest.mark.parametrize("compiles", [True, False])

@@ -30,7 +30,7 @@ STRANGE = ("FREQ-6.integers",)
 """What asks as nobody does, and so leaves nothing behind for checks after it: there are none."""
 
 FRESH = ("ROT-19.dtypes", "ROT-19.generation", "ROT-19.grown", "ROT-19.unrecorded")
-"""What begins with a fresh instance, which has compiled nothing: nothing shall come after them."""
+"""What begins with a fresh instance: it has compiled nothing, so what is not fresh comes before."""
 
 LARGE = ("ROT-19.many", "ROT-20.many")
 """What takes much memory, and so is not asked twice at the same time."""

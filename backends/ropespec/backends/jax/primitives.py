@@ -173,12 +173,12 @@ class JaxPrimitives(Primitives[Array]):
         """Choose the diagonals where they are: one loop, where to write them is one for each."""
         *_, (_, _, values) = blocks
         out, i = jnp.zeros((*values.shape[:-1], dim, dim), values.dtype), np.arange(dim)
-        row, column = (lax.broadcasted_iota(np.int32, (dim, dim), axis) for axis in range(2))
+        down, across = (lax.broadcasted_iota(np.int32, (dim, dim), axis) for axis in range(2))
         for rows, columns, diagonal in blocks:
             step, end = rows.step or 1, i[rows][-1] + 1
             edges = [(0, 0, 0)] * (diagonal.ndim - 1) + [(rows.start, int(dim - end), step - 1)]
             placed = lax.pad(diagonal, np.zeros((), diagonal.dtype), edges)[..., None]
-            meets = (column - row == columns.start - rows.start) & np.isin(i, i[rows])[:, None]
+            meets = (across - down == columns.start - rows.start) & np.isin(i, i[rows])[:, None]
             out = jnp.where(meets, placed, out)
         return out
 

@@ -53,7 +53,9 @@ def spread(both: Array) -> Array:
     twice = lax.broadcast_in_dim(both, (*lead, pairs, 2), range(both.ndim))
     twice = lax.reshape(twice, (*lead, 2 * pairs))
     first = np.arange(2 * pairs) % 2 == 0
-    opposite = lax.broadcast_in_dim(np.stack([first & False, first]), twice.shape, (0, len(lead)))
+    opposite = lax.broadcast_in_dim(
+        np.stack([np.zeros_like(first), first]), twice.shape, (0, len(lead))
+    )
     return made_once(lax.select(opposite, lax.neg(twice), twice))
 
 
