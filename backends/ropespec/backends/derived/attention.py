@@ -37,7 +37,7 @@ class Attention(Part[ArrayT]):
         values = of.check_floats("v", v, ndim=3)
         m = of.positions_of(query_positions, "query_positions")
         n = of.positions_of(key_positions, "key_positions")
-        interleaved, base = check_flag("interleaved", interleaved), of.base_of(base)
+        paired, base = check_flag("interleaved", interleaved), of.base_of(base)
         if mask is not None:
             of.check_array("mask", mask)
         check_attention(queries, keys, values)
@@ -47,28 +47,19 @@ class Attention(Part[ArrayT]):
         if mask is not None:
             *batch, length, heads, _ = queries.shape
             check_mask(mask, (*batch, heads, length, keys.shape[-3]))
-        turnings = of.turning(m, dim, base, q), of.turning(n, dim, base, k)
-        return of.run(_attend, q, k, v, *turnings, mask, interleaved=interleaved)
+        turned = (
+            of.rotate(of.cast(x, of.work(x.dtype)), of.turning(p, dim, base, x), interleaved=paired)
+            for x, p in ((q, m), (k, n))
+        )
+        return of.run(_attend, *turned, v, mask)
 
 
-def _attend(  # every array of the call
-    of: Bound,
-    q: Array,
-    k: Array,
-    v: Array,
-    queries: Array,
-    keys: Array,
-    mask: Array | None,
-    *,
-    interleaved: bool,
-) -> tuple[Array, Array]:
-    """Keep scores, weights and sums in the arithmetic dtype until the one rounding."""
-    xp, work, dtype = of.xp, of.work(q.dtype), q.dtype
+def _attend(of: Bound, q: Array, k: Array, v: Array, mask: Array | None) -> tuple[Array, Array]:
+    """Keep all in the dtype of q and k, that of the arithmetic, until the one rounding."""
+    xp, work, dtype = of.xp, q.dtype, v.dtype
     *batch, length, heads, dim = q.shape
     count, groups, width = v.shape[-3:]
     share = heads // groups if groups else 0
-    q = of.rotate(of.cast(q, work), queries, interleaved=interleaved)
-    k = of.rotate(of.cast(k, work), keys, interleaved=interleaved)
     # (..., G, H/G * S, D) against (..., G, D, T): each key head serves the rows of H/G query heads.
     rows = share * length
     q = xp.swapaxes(q, -3, -2).reshape(*batch, groups, rows, dim)

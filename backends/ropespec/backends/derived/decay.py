@@ -20,5 +20,5 @@ class Decay(Part[ArrayT]):
 def _mean_of_sums(of: Bound, turning: Array) -> Array:
     """Mean over j of abs(S_j), S_j the sum of the first j points of the unit circle."""
     xp, (cos, sin) = of.xp, of.circle(turning)
-    sums = xp.hypot(xp.cumsum(cos, -1), xp.cumsum(sin, -1))
-    return of.cast(xp.mean(sums, -1), cos.dtype)
+    sums = xp.cumsum(xp.stack((cos, sin)), -1)
+    return of.cast(xp.mean(xp.hypot(sums[0], sums[1]), -1), cos.dtype)

@@ -13,14 +13,20 @@ import numpy as np
 from jax import lax
 
 from ropespec.backends.jax.arrays import Array, arithmetic
-from ropespec.backends.jax.tables import row, spread
+from ropespec.backends.jax.tables import made_once, row, spread
 
 __all__ = ["turned_pairs"]
 
 Dtype = np.dtype[Any]
 
 
-def turned_pairs(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+_SOON = 4096
+"""A loop over no more components ends sooner than one that writes tables for it begins."""
+
+
+def turned_pairs(
+    x: Array, cos: Array, sin: Array, *, interleaved: bool, backwards: bool = False
+) -> Array:
     """Turn the first r components of x (..., S, H, D) by tables (..., S, r/2) and round once.
 
     Parameters
@@ -31,6 +37,8 @@ def turned_pairs(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Arra
         In the arithmetic dtype of `x`.
     interleaved : bool
         Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
+    backwards : bool
+        By the opposite angle if True.
 
     Returns
     -------
@@ -40,37 +48,45 @@ def turned_pairs(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Arra
     bits, dim = _bits(x), 2 * cos.shape[-1]
     head = _part(bits, 0, dim)
     if x.shape[-3] == 1 and arithmetic(x.dtype) != x.dtype:
-        turned = _one_token(_part(x, 0, dim), cos, sin, interleaved=interleaved)
+        turned = _one_token(
+            _part(x, 0, dim), cos, sin, interleaved=interleaved, backwards=backwards
+        )
     elif interleaved:
-        turned = _neighbours(head, cos, sin, x.dtype)
+        turned = _neighbours(head, cos, sin, x.dtype, backwards=backwards)
     else:
-        turned = _halves(head, cos, sin, x.dtype, whole=dim == x.shape[-1])
+        whole = dim == x.shape[-1]
+        turned = _halves(head, cos, sin, x.dtype, whole=whole, backwards=backwards)
     if dim < x.shape[-1]:
         turned = _choose(_before(dim, x), _put(turned, 0, x.shape[-1]), bits)
     return turned if turned.dtype == x.dtype else lax.bitcast_convert_type(turned, x.dtype)
 
 
-def _one_token(head: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+def _one_token(head: Array, cos: Array, sin: Array, **how: bool) -> Array:
     """Widen first and narrow last, in the conversions of XLA; as `_bits`.
 
     For operations on integers as below it starts threads, which takes longer than a token.
     """
     wide = lax.convert_element_type(head, arithmetic(head.dtype))
-    turned = turned_pairs(wide, cos, sin, interleaved=interleaved)
+    turned = turned_pairs(wide, cos, sin, **how)
     return _bits(lax.convert_element_type(turned, head.dtype))
 
 
-def _neighbours(head: Array, cos: Array, sin: Array, dtype: Dtype) -> Array:
+def _neighbours(head: Array, cos: Array, sin: Array, dtype: Dtype, *, backwards: bool) -> Array:
     """Interleaved: x times cos, plus the other component of the pair times -sin or sin."""
     following, preceding = _put(head, -1, head.shape[-1]), _put(head, 1, head.shape[-1])
     even = lax.eq(lax.bitwise_and(_index(head), np.int32(1)), np.int32(0))
     x, other = _wide(head, dtype), _wide(_choose(even, following, preceding), dtype)
-    both = spread(lax.concatenate([lax.expand_dims(table, (0,)) for table in (cos, sin)], 0))
+    both = lax.concatenate([lax.expand_dims(table, (0,)) for table in (cos, sin)], 0)
+    both = spread(both, backwards=backwards)
+    if x.size > _SOON:
+        both = made_once(both)
     cos, sin = (_over_heads(row(both, k), x) for k in range(2))
     return _narrow(lax.add(lax.mul(x, cos), lax.mul(other, sin)), dtype)
 
 
-def _halves(head: Array, cos: Array, sin: Array, dtype: Dtype, *, whole: bool) -> Array:
+def _halves(  # what the layout, the dtype and the direction need
+    head: Array, cos: Array, sin: Array, dtype: Dtype, *, whole: bool, backwards: bool
+) -> Array:
     """Half-split: each half of the result from both halves of x.
 
     Narrow dtypes are faster side by side, unless a tail follows: then, and in wide ones, choosing.
@@ -78,8 +94,9 @@ def _halves(head: Array, cos: Array, sin: Array, dtype: Dtype, *, whole: bool) -
     half, dim = cos.shape[-1], head.shape[-1]
     first, second = (_wide(_part(head, at, at + half), dtype) for at in (0, half))
     cos, sin = _over_heads(cos, first), _over_heads(sin, first)
-    left = lax.sub(lax.mul(first, cos), lax.mul(second, sin))
-    right = lax.add(lax.mul(second, cos), lax.mul(first, sin))
+    left, right = (lax.add, lax.sub) if backwards else (lax.sub, lax.add)
+    left = left(lax.mul(first, cos), lax.mul(second, sin))
+    right = right(lax.mul(second, cos), lax.mul(first, sin))
     if arithmetic(dtype) == dtype or not whole:
         turned = _choose(_before(half, head), _put(left, 0, dim), _put(right, half, dim))
         return _narrow(turned, dtype)

@@ -107,14 +107,12 @@ class JaxPrimitives(Primitives[Array]):
 
     def inv_freq(self, dim: int, base: float, device: jax.Device | None) -> Array:
         """theta_i in the default dtype of floats."""
-        check_device(device)
-        theta = base ** (-2.0 * np.arange(dim // 2) / dim)
-        return jnp.asarray(theta, dtype=self.wide(), device=device)
+        return self.constants(base ** (-2.0 * np.arange(dim // 2) / dim), device)
 
     def constants(self, values: NDArray[np.float64], device: jax.Device | None) -> Array:
         """Round them to the default dtype of floats, on the device."""
         check_device(device)
-        return jnp.asarray(values, dtype=self.wide(), device=device)
+        return cast("Array", jax.device_put(values.astype(self.wide()), device))
 
     def counted(self, length: int, device: jax.Device | None) -> Array:
         """0..length-1."""

@@ -36,13 +36,15 @@ def made_once(table: Array) -> Array:
     return lax.bitcast_convert_type(whole, table.dtype)
 
 
-def spread(both: Array) -> Array:
-    """Write cos twice, and -sin and sin, before the loop that reads them.
+def spread(both: Array, *, backwards: bool) -> Array:
+    """Write cos twice, and sin with either sign.
 
     Parameters
     ----------
     both : jax.Array of float32 or float64, shape (2, ..., p)
         cos and sin.
+    backwards : bool
+        sin and -sin if True, -sin and sin if False.
 
     Returns
     -------
@@ -52,11 +54,11 @@ def spread(both: Array) -> Array:
     *lead, pairs = both.shape
     twice = lax.broadcast_in_dim(both, (*lead, pairs, 2), range(both.ndim))
     twice = lax.reshape(twice, (*lead, 2 * pairs))
-    first = np.arange(2 * pairs) % 2 == 0
+    negated = np.arange(2 * pairs) % 2 == backwards
     opposite = lax.broadcast_in_dim(
-        np.stack([np.zeros_like(first), first]), twice.shape, (0, len(lead))
+        np.stack([np.zeros_like(negated), negated]), twice.shape, (0, len(lead))
     )
-    return made_once(lax.select(opposite, lax.neg(twice), twice))
+    return lax.select(opposite, lax.neg(twice), twice)
 
 
 def row(tables: Array, k: int) -> Array:

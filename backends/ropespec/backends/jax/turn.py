@@ -51,7 +51,7 @@ def turn(x: Array, *tables: Array, interleaved: bool) -> Array:
 def _turned(x: Array, *tables: Array, interleaved: bool, backwards: bool) -> Array:
     cos, sin = tables if len(tables) == 2 else (row(tables[0], k) for k in range(2))
     cos, sin = (lax.convert_element_type(table, arithmetic(x.dtype)) for table in (cos, sin))
-    return turned_pairs(x, cos, lax.neg(sin) if backwards else sin, interleaved=interleaved)
+    return turned_pairs(x, cos, sin, interleaved=interleaved, backwards=backwards)
 
 
 turned = traced("interleaved", "backwards")(_turned)
