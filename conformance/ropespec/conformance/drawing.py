@@ -131,6 +131,11 @@ def _shapes(
             # Few elements cannot tell one precision class of a narrow dtype from another.
             one = fits[-1:] if largest else fits[:2][-1:]
             return st.sampled_from(fits if whole_pool else one)
+        dim = shapes[1][3]
+        rows, tokens, heads = map(max, shapes[1], least)
+        if most is not None:
+            rows, tokens = _fewer(rows, tokens, least, most)
+        return st.just((rows, tokens, heads, dim if dim in dims else dims[-1]))
     choices = ((1,) if one_row else (1, 2, 3), (1, 2, 3, 5, 8, _LONGEST), (1, 2, 3, 4))
     sizes = [
         [size for size in some if size >= m] or [m] for some, m in zip(choices, least, strict=True)

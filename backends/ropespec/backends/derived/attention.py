@@ -47,11 +47,12 @@ class Attention(Part[ArrayT]):
         if mask is not None:
             *batch, length, heads, _ = queries.shape
             check_mask(mask, (*batch, heads, length, keys.shape[-3]))
-        turned = (
-            of.rotate(of.cast(x, of.work(x.dtype)), of.turning(p, dim, base, x), interleaved=paired)
-            for x, p in ((q, m), (k, n))
-        )
-        return of.run(_attend, *turned, v, mask)
+
+        def turned(x: Array, positions: Array) -> Array:
+            turning = of.turning(positions, dim, base, x)
+            return of.rotate(of.cast(x, of.work(x.dtype)), turning, interleaved=paired)
+
+        return of.run(_attend, turned(q, m), turned(k, n), v, mask)
 
 
 def _attend(of: Bound, q: Array, k: Array, v: Array, mask: Array | None) -> tuple[Array, Array]:

@@ -94,9 +94,9 @@ def _halves(  # what the layout, the dtype and the direction need
     half, dim = cos.shape[-1], head.shape[-1]
     first, second = (_wide(_part(head, at, at + half), dtype) for at in (0, half))
     cos, sin = _over_heads(cos, first), _over_heads(sin, first)
-    left, right = (lax.add, lax.sub) if backwards else (lax.sub, lax.add)
-    left = left(lax.mul(first, cos), lax.mul(second, sin))
-    right = right(lax.mul(second, cos), lax.mul(first, sin))
+    less, plus = (lax.add, lax.sub) if backwards else (lax.sub, lax.add)
+    left = less(lax.mul(first, cos), lax.mul(second, sin))
+    right = plus(lax.mul(second, cos), lax.mul(first, sin))
     if arithmetic(dtype) == dtype or not whole:
         turned = _choose(_before(half, head), _put(left, 0, dim), _put(right, half, dim))
         return _narrow(turned, dtype)

@@ -1,7 +1,5 @@
 """Checks of integers of any type: dimensions (FREQ-1), and positions in few bits (FREQ-6)."""
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +7,7 @@ from ropespec.conformance.case import Case
 from ropespec.conformance.checks.frequencies.vectors import inv_freq_allowed
 from ropespec.conformance.checks.rotation.common import called
 from ropespec.conformance.checks.rotation.transforms import has_gradient
-from ropespec.conformance.checks.rotation.walked import every_item, listed
+from ropespec.conformance.checks.rotation.walked import every_item, listed, widened
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.finding import Call, Finding, compare, held, worst
@@ -29,8 +27,7 @@ _SPAN = 4001
 def _widest(trial: Trial, seed: int, strength: int) -> Walk:
     """Walk them with the widest head, whose tables have most numbers in a row."""
     walk = every_item(2 * len(_NARROW) + 1)(trial, seed, strength)
-    widest = max(trial.profile.head_dims)
-    return listed(replace(row.case, head_dim=widest) for row in walk)
+    return listed(widened(trial.profile, row.case) for row in walk)
 
 
 @check(

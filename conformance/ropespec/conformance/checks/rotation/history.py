@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ropespec.conformance.case import Case, Space, pool
+from ropespec.conformance.case import Case, Space
 from ropespec.conformance.checks.rotation.common import differentiable
 from ropespec.conformance.checks.rotation.walked import (
     blamed_on_others,
@@ -18,6 +18,7 @@ from ropespec.conformance.checks.rotation.walked import (
     listed,
     usual_alone,
     usual_case,
+    widened,
 )
 from ropespec.conformance.coverage.rows import Walk
 from ropespec.conformance.judge.finding import Finding, broken, compare, held
@@ -64,8 +65,7 @@ def changes(trial: Trial, case: Case) -> list[Change]:
     claimed, takes = trial.profile, trial.keywords("apply_rotary")
     found: list[Change] = []
     if claimed.compiles:
-        rows, tokens, heads, dim = pool(claimed.head_dims, one_row=claimed.axes == "shd")[1]
-        found.append(_set(batch=rows, seq=tokens, heads=heads, head_dim=dim))
+        found.append(lambda step: dataclasses.replace(step, case=widened(claimed, step.case)))
     else:
         tokens = min(case.seq + LONGER, trial.most_tokens(case.batch))
         found += [_set(seq=tokens)] * (tokens > case.seq)

@@ -33,6 +33,7 @@ __all__ = [
     "usual_alone",
     "usual_case",
     "walked",
+    "widened",
 ]
 
 
@@ -198,14 +199,19 @@ _SOME_PAIRS = 16
 
 
 def usual_case(trial: Trial, seed: int) -> Case:
-    """Return a small case of what is claimed, from which others are made."""
+    """Return a small case of what is claimed, from which others are made.
+
+    Where each shape is compiled it is one of the pool.
+    """
     claimed = trial.profile
-    shared = claimed.shared_positions or claimed.axes == "shd"
-    wide = max(claimed.rotary_dim or 2, _SOME_PAIRS)
+    one_row = claimed.axes == "shd"
+    shared = claimed.shared_positions or one_row
+    batch, seq, heads, narrow = pool(claimed.head_dims, one_row=one_row)[1]
+    wide = max(claimed.rotary_dim or 2, narrow if claimed.compiles else _SOME_PAIRS)
     return Case(
-        batch=1 if claimed.axes == "shd" else 2,
-        seq=min(3, trial.most_tokens(2)) or 1,
-        heads=2,
+        batch=batch,
+        seq=min(seq, trial.most_tokens(batch)) or 1,
+        heads=heads,
         head_dim=next((dim for dim in claimed.head_dims if dim >= wide), max(claimed.head_dims)),
         convention=claimed.rotation.text,
         dtype=claimed.dtypes[0],
@@ -216,6 +222,14 @@ def usual_case(trial: Trial, seed: int) -> Case:
         strided=False,
         seed=seed,
     )
+
+
+def widened(claimed: Profile, case: Case) -> Case:
+    """Return a case with the widest head; where each shape is compiled, the largest of the pool."""
+    if not claimed.compiles:
+        return replace(case, head_dim=max(claimed.head_dims))
+    rows, tokens, heads, dim = pool(claimed.head_dims, one_row=claimed.axes == "shd")[-1]
+    return replace(case, batch=rows, seq=tokens, heads=heads, head_dim=dim)
 
 
 def usual_alone(trial: Trial, seed: int, strength: int) -> Walk:
