@@ -53,8 +53,10 @@ def _seen(monkeypatch):
     monkeypatch.setattr(primitives, "inv_freq", note)
     monkeypatch.setattr(namespace, "cos_sin", note)
 
-    def tables(_, positions, turns):
-        assert turns.dtype == np.uint64  # of the host: their copy is made beside the positions
+    def tables(_, positions, steps):
+        assert (
+            steps.turns.dtype == np.uint64
+        )  # of the host: their copy is made beside the positions
         note(positions)
         return cupy_host.new(np.ones((3, 4))), cupy_host.new(np.ones((3, 4)))
 

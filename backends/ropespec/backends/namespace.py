@@ -5,11 +5,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ropespec.backends.derived import Primitives, members
-from ropespec.backends.phase import turns
+from ropespec.backends.phase import Steps, turns
 from ropespec.spec.api import ArrayT
 
 __all__ = ["NamespacePrimitives", "Turning", "arithmetic", "cos_sin", "inv_freq", "phase"]
@@ -36,14 +33,17 @@ def phase(xp: Namespace, positions: Array, dim: int, base: float) -> Array:
     return (positions.astype(xp.int64).view(xp.uint64)[..., None] * table).view(xp.int64)
 
 
-def cos_sin_by(xp: Namespace, positions: Array, turns: NDArray[np.uint64]) -> tuple[Array, Array]:
-    """Return cos and sin by exact phase for positions (n, ...) of n numbers, float64."""
-    m, steps = positions.astype(xp.int64).view(xp.uint64), xp.asarray(turns)
-    units = m[0, ..., None] * steps[0]
+def cos_sin_by(xp: Namespace, positions: Array, steps: Steps) -> tuple[Array, Array]:
+    """Return A cos and A sin by exact phase, float64; positions are (n, ...) where `steps` are."""
+    m, turns = positions.astype(xp.int64).view(xp.uint64), xp.asarray(steps.turns)
+    if turns.ndim == 1:
+        m, turns = m[None], turns[None]
+    units = m[0, ..., None] * turns[0]
     for axis in range(1, len(turns)):
-        units = units + m[axis, ..., None] * steps[axis]
+        units = units + m[axis, ..., None] * turns[axis]
     angle = units.view(xp.int64).astype(xp.float64) * RADIANS
-    return xp.cos(angle), xp.sin(angle)
+    cos, sin = xp.cos(angle), xp.sin(angle)
+    return (cos, sin) if steps.gain == 1 else (cos * steps.gain, sin * steps.gain)
 
 
 def cos_sin(
@@ -110,11 +110,11 @@ class NamespacePrimitives(Primitives[ArrayT]):
     def circle_by(
         self,
         positions: Array,
-        turns: NDArray[np.uint64],
+        steps: Steps,
         x: Array | None,  # noqa: ARG002  # where several devices are, a subclass looks at it
-    ) -> tuple[Array, Array]:
-        """Return cos and sin by exact phase, float64."""
-        return cos_sin_by(self.xp, positions, turns)
+    ) -> tuple[Array, ...]:
+        """Return A cos and A sin by exact phase, float64."""
+        return cos_sin_by(self.xp, positions, steps)
 
     def join_pairs(self, first: Array, second: Array, *, interleaved: bool) -> Array:
         """Write both into a new array, whose bytes are ordered as theirs."""

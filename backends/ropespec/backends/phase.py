@@ -49,9 +49,9 @@ class Steps(NamedTuple):
 
     Attributes
     ----------
-    theta : ndarray of float64, shape (n, r/2)
-        Radians, a row for each position number of a token.
-    turns : ndarray of uint64, shape (n, r/2)
+    theta : ndarray of float64, shape (r/2,) or (n, r/2)
+        Radians; of several position numbers a token, a row for each.
+    turns : ndarray of uint64, shape of `theta`
         The same as fractions of a turn, in units of 2^-64, from the exact frequencies.
     gain : float
         The factor on cos and sin.
@@ -75,7 +75,7 @@ def scaled_steps(scaling: Scaling, dim: int, base: float) -> Steps:
     Returns
     -------
     Steps
-        Of one row; not to be written to.
+        Of one axis; not to be written to.
     """
     return _steps(None, scaling, dim, base)
 
@@ -114,6 +114,8 @@ def _steps(axes: Axes | None, scaling: Scaling | None, dim: int, base: float) ->
         theta = np.array([[float(one) for one in row] for row in rows])
         fractions = np.array([_units(row) for row in rows], dtype=np.uint64)
         gain = float(frequencies.gain)
+    if axes is None:
+        theta, fractions = theta[0], fractions[0]
     theta.flags.writeable = fractions.flags.writeable = False
     return Steps(theta, fractions, gain)
 

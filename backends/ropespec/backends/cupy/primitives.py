@@ -18,6 +18,7 @@ from ropespec.backends.cupy.arrays import (
 )
 from ropespec.backends.derived import Derived
 from ropespec.backends.namespace import NamespacePrimitives, Turning, inv_freq
+from ropespec.backends.phase import Steps
 
 __all__ = ["functions"]
 
@@ -56,6 +57,11 @@ class CupyPrimitives(NamespacePrimitives[Array]):
         with device_of(positions, other):
             return on_device(positions)
 
+    def cast(self, x: Array, dtype: np.dtype[Any]) -> Array:
+        """Convert to a dtype, where it lies."""
+        with device_of(x):
+            return super().cast(x, dtype)
+
     def inv_freq(self, dim: int, base: float, device: object) -> Array:
         """theta_i in float64."""
         with read_device(device):
@@ -87,16 +93,14 @@ class CupyPrimitives(NamespacePrimitives[Array]):
         with device_of(turning.positions):
             return super().circle(turning)
 
-    def circle_by(
-        self, positions: Array, turns: NDArray[np.uint64], x: Array | None
-    ) -> tuple[Array, Array]:
-        """Return cos and sin by exact phase."""
+    def circle_by(self, positions: Array, steps: Steps, x: Array | None) -> tuple[Array, ...]:
+        """Return A cos and A sin by exact phase."""
         with device_of(positions if x is None else x):
-            return super().circle_by(on_device(positions), turns, x)
+            return super().circle_by(on_device(positions), steps, x)
 
-    def rotate_by(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+    def rotate_by(self, x: Array, *tables: Array, interleaved: bool) -> Array:
         """Rotate as by tables that are given."""
-        return rotation.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved)
+        return rotation.apply_rotary_cos_sin(x, *tables, interleaved=interleaved)
 
     def rotate(self, x: Array, turning: Turning, *, interleaved: bool) -> Array:
         """Rotate by the kernel."""

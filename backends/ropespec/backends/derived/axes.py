@@ -1,10 +1,16 @@
 """The rotation by several position numbers a token (chapter `axes`)."""
 
-from ropespec.backends.derived.part import Array, Part
-from ropespec.backends.derived.scaling import tables
+from ropespec.backends.derived.part import Part
 from ropespec.backends.phase import axial_steps
 from ropespec.spec.api import ArrayT, Positions
-from ropespec.spec.arguments import check_dim, facts
+from ropespec.spec.arguments import (
+    ArrayFacts,
+    check_dim,
+    check_flag,
+    check_positions_fit,
+    check_rotary_dim,
+    facts,
+)
 from ropespec.spec.axes import Axes as Followed
 from ropespec.spec.axes import check_axes, check_rows
 from ropespec.spec.scaling import Scaling as Scheme
@@ -31,7 +37,8 @@ class Axes(Part[ArrayT]):
         if scaling is not None:
             check_scaling(scaling)
         check_rows(facts(m), axes)
-        return tables(of, m, axial_steps(axes, scaling, dim, base))
+        cos, sin = of.circle_by(m, axial_steps(axes, scaling, dim, base), None)
+        return cos, sin
 
     def apply_rotary_axes(
         self,
@@ -45,12 +52,15 @@ class Axes(Part[ArrayT]):
         scaling: Scheme | None = None,
     ) -> ArrayT:
         of = self._of
-        of.check_floats("x", x, ndim=3)
-        m: Array = of.positions_of(positions)
-        check_rows(facts(m), check_axes(axes))
-        _, paired, base, dim = of.read_rotation(x, m[0], interleaved, base, rotary_dim)
+        shape = of.check_floats("x", x, ndim=3).shape
+        m = of.positions_of(positions)
+        rows = facts(m)
+        check_rows(rows, check_axes(axes))
+        paired, base = check_flag("interleaved", interleaved), of.base_of(base)
+        dim = check_rotary_dim(rotary_dim, shape[-1])
+        check_positions_fit(ArrayFacts(rows.shape[1:], rows.dtype), shape[:-2])
         if scaling is not None:
             check_scaling(scaling)
         steps = axial_steps(axes, scaling, dim, base)
-        turned: ArrayT = of.rotate_by(x, *tables(of, m, steps, x), interleaved=paired)
+        turned: ArrayT = of.rotate_by(x, *of.circle_by(m, steps, x), interleaved=paired)
         return turned

@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ropespec.backends.phase import Steps
 from ropespec.spec.api import ArrayT, Device, Positions
 from ropespec.spec.arguments import (
     ArrayFacts,
@@ -135,13 +136,11 @@ class Primitives(Protocol[ArrayT]):
         """Return cos and sin by exact phase: positions.shape + (dim/2,)."""
         ...
 
-    def circle_by(
-        self, positions: Checked, turns: NDArray[np.uint64], x: ArrayT | None
-    ) -> tuple[ArrayT, ArrayT]:
-        """Return cos and sin by exact phase where a token has n position numbers.
+    def circle_by(self, positions: Checked, steps: Steps, x: ArrayT | None) -> tuple[ArrayT, ...]:
+        """Return A cos and A sin by exact phase, the sum over the position numbers of a token.
 
-        `positions` are (n, ...), and `turns` (n, r/2) in units of 2^-64 turn: the phase is the sum
-        of the n products. Beside `x`, or where the positions lie.
+        Where `steps` have a row for each of n numbers, positions are (n, ...). Beside `x`, as
+        `rotate_by` takes them; without it both, where the positions lie.
         """
         ...
 
@@ -149,8 +148,8 @@ class Primitives(Protocol[ArrayT]):
         """R_m x of any float dtype, rounded once."""
         ...
 
-    def rotate_by(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
-        """R_m x by tables that fit, as `apply_rotary_cos_sin` takes them."""
+    def rotate_by(self, x: Array, *tables: Array, interleaved: bool) -> Array:
+        """R_m x by tables of `circle_by`."""
         ...
 
     def split_pairs(self, x: Array, *, interleaved: bool) -> tuple[Array, Array]:

@@ -1,13 +1,13 @@
 """The rotation by scaled frequencies (chapter `scaling`)."""
 
-from ropespec.backends.derived.part import Array, Bound, Part
-from ropespec.backends.phase import Steps, scaled_steps
+from ropespec.backends.derived.part import Part
+from ropespec.backends.phase import scaled_steps
 from ropespec.spec.api import ArrayT, Device, Positions
 from ropespec.spec.arguments import check_dim
 from ropespec.spec.scaling import Scaling as Scheme
 from ropespec.spec.scaling import check_scaling
 
-__all__ = ["Scaling", "tables"]
+__all__ = ["Scaling"]
 
 
 class Scaling(Part[ArrayT]):
@@ -18,7 +18,7 @@ class Scaling(Part[ArrayT]):
     ) -> ArrayT:
         dim, base = check_dim(dim), self._of.base_of(base)
         steps = scaled_steps(check_scaling(scaling), dim, base)
-        return self._of.constants(steps.theta[0], device)
+        return self._of.constants(steps.theta, device)
 
     def cos_sin_scaled(
         self, positions: Positions[ArrayT], dim: int, base: float = 10000.0, *, scaling: Scheme
@@ -26,7 +26,8 @@ class Scaling(Part[ArrayT]):
         of = self._of
         m = of.positions_of(positions)
         dim, base = check_dim(dim), of.base_of(base)
-        return tables(of, m[None], scaled_steps(check_scaling(scaling), dim, base))
+        cos, sin = of.circle_by(m, scaled_steps(check_scaling(scaling), dim, base), None)
+        return cos, sin
 
     def apply_rotary_scaled(
         self,
@@ -41,16 +42,5 @@ class Scaling(Part[ArrayT]):
         of = self._of
         m, paired, base, dim = of.read_rotation(x, positions, interleaved, base, rotary_dim)
         steps = scaled_steps(check_scaling(scaling), dim, base)
-        turned: ArrayT = of.rotate_by(x, *tables(of, m[None], steps, x), interleaved=paired)
+        turned: ArrayT = of.rotate_by(x, *of.circle_by(m, steps, x), interleaved=paired)
         return turned
-
-
-def tables(
-    of: Bound, positions: Array, steps: Steps, x: Array | None = None
-) -> tuple[Array, Array]:
-    """Return A cos and A sin by exact phase, for positions (n, ...) of n numbers a token.
-
-    Beside `x`, or where the positions lie.
-    """
-    cos, sin = of.circle_by(positions, steps.turns, x)
-    return (cos, sin) if steps.gain == 1 else (cos * steps.gain, sin * steps.gain)

@@ -16,7 +16,7 @@ from ropespec.backends.jax.arrays import Array, Limbs, both_limbs, split_limbs, 
 from ropespec.backends.jax.tables import made_once, row
 from ropespec.backends.phase import turns
 
-__all__ = ["Circle", "circle_of", "cos_sin", "turns_kept", "turns_of", "unit_circle"]
+__all__ = ["Circle", "cos_sin", "turns_kept", "turns_of", "unit_circle"]
 
 Circle = tuple[Array, Array]
 """cos and sin of every position and frequency."""
@@ -37,31 +37,39 @@ def turns_kept(dim: int, base: float, device: jax.Device | None) -> Limbs:
 
 
 @traced("dtype")
-def unit_circle(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> Array:
-    """Return cos and sin of m * theta_i in float32 or float64: (2,) + positions.shape + (dim/2,).
+def unit_circle(
+    positions: Limbs | Array, turns: Limbs, dtype: np.dtype[Any], gain: float | None = None
+) -> Array:
+    """Return cos and sin of m * theta_i in float32 or float64: (2, ..., dim/2) for positions (...).
 
     A program of its own: it is made once for all heads, layouts and dtypes of x. Under a
     surrounding `jax.jit` it becomes part of that program.
+
+    Parameters
+    ----------
+    positions : jax.Array or limbs of integers, shape (...) or (n, ...)
+        With a row for each position number of a token, if `turns` have one.
+    turns : limbs, shape (dim/2,) or (n, dim/2)
+        T_i; of several numbers the angle is the sum.
+    dtype : dtype
+        Of the result.
+    gain : float, optional
+        A factor.
+
+    Returns
+    -------
+    jax.Array
+        Both in one array.
     """
-    return _circle(_phase(both_limbs(positions), turn), dtype)
+    return _circle(_phase(both_limbs(positions), turns), dtype, gain)
 
 
 @traced("dtype")
-def cos_sin(positions: Limbs | Array, turn: Limbs, dtype: np.dtype[Any]) -> Circle:
+def cos_sin(
+    positions: Limbs | Array, turns: Limbs, dtype: np.dtype[Any], gain: float | None = None
+) -> Circle:
     """Return `unit_circle` as two arrays, for those who are not about to rotate."""
-    both = unit_circle(positions, turn, dtype)
-    return row(both, 0), row(both, 1)
-
-
-@traced("dtype")
-def circle_of(positions: Limbs | Array, turns: Limbs, dtype: np.dtype[Any]) -> Circle:
-    """Return cos and sin of the sum of p_a * T_a over the position numbers of a token.
-
-    Positions are (n, ...), `turns` (n, dim/2), and the results positions.shape[1:] + (dim/2,).
-    """
-    low, high = both_limbs(positions)
-    parts = [_phase((low[a], high[a]), (turns[0][a], turns[1][a])) for a in range(len(turns[0]))]
-    both = _circle(functools.reduce(_add, parts), dtype)
+    both = unit_circle(positions, turns, dtype, gain)
     return row(both, 0), row(both, 1)
 
 
@@ -72,7 +80,7 @@ def _add(one: Limbs, other: Limbs) -> Limbs:
     return low, lax.add(lax.add(one[1], other[1]), carry)
 
 
-def _circle(phase: Limbs, dtype: np.dtype[Any]) -> Array:
+def _circle(phase: Limbs, dtype: np.dtype[Any], gain: float | None) -> Array:
     """Return cos and sin of a phase in units of 2^-64 turn, with an axis of two before."""
     low, high = phase
     # The nearest quarter turn, and what is left: rest * 2^-32 + low * 2^-64 turns, an eighth of a
@@ -90,10 +98,21 @@ def _circle(phase: Limbs, dtype: np.dtype[Any]) -> Array:
     odd = lax.eq(lax.bitwise_and(quarter, np.uint32(1)), np.uint32(1))
     late = lax.eq(lax.bitwise_and(quarter, np.uint32(2)), np.uint32(2))
     turned = lax.select(odd, lax.neg(sin), cos)
-    return made_once(lax.select(late, lax.neg(turned), turned))
+    circle = lax.select(late, lax.neg(turned), turned)
+    if gain is not None:
+        circle = lax.mul(circle, lax.broadcast(lax.convert_element_type(gain, dtype), shape))
+    return made_once(circle)
 
 
-def _phase(positions: Limbs, turn: Limbs) -> Limbs:
+def _phase(positions: Limbs, turns: Limbs) -> Limbs:
+    """(m * T_i) mod 2^64 in two limbs, summed over the position numbers of a token."""
+    if turns[0].ndim == 1:
+        return _product(positions, turns)
+    rows = [[row(limb, a) for limb in (*positions, *turns)] for a in range(len(turns[0]))]
+    return functools.reduce(_add, (_product((r[0], r[1]), (r[2], r[3])) for r in rows))
+
+
+def _product(positions: Limbs, turn: Limbs) -> Limbs:
     """(m * T_i) mod 2^64 in two limbs, exact: the limbs wrap as they should."""
     shape = (*positions[0].shape, *turn[0].shape)
     last = len(shape) - 1

@@ -29,13 +29,13 @@ from ropespec.backends.jax.arrays import (
 )
 from ropespec.backends.jax.frequencies import (
     Circle,
-    circle_of,
     cos_sin,
     turns_of,
     unit_circle,
 )
 from ropespec.backends.jax.rotation import rotate
 from ropespec.backends.jax.tables import row
+from ropespec.backends.phase import Steps
 
 __all__ = ["JaxPrimitives"]
 
@@ -138,15 +138,18 @@ class JaxPrimitives(Primitives[Array]):
             return cos_sin(*turning, self.wide())
         return row(turning, 0), row(turning, 1)
 
-    def circle_by(self, positions: Positions, turns: NDArray[np.uint64], x: Array | None) -> Circle:
-        """Return cos and sin by exact phase, for the arithmetic of x."""
-        dtype = self.wide() if x is None else arithmetic(x.dtype)
-        m = positions if x is None else beside(positions, x)
-        return circle_of(limbs_of(m), split_limbs(turns), dtype)
+    def circle_by(
+        self, positions: Positions, steps: Steps, x: Array | None
+    ) -> Circle | tuple[Array]:
+        """Return A cos and A sin by exact phase, in one array where x is about to be rotated."""
+        turns, gain = split_limbs(steps.turns), None if steps.gain == 1 else steps.gain
+        if x is None:
+            return cos_sin(limbs_of(positions), turns, self.wide(), gain)
+        return (unit_circle(limbs_of(beside(positions, x)), turns, arithmetic(x.dtype), gain),)
 
-    def rotate_by(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+    def rotate_by(self, x: Array, *tables: Array, interleaved: bool) -> Array:
         """Rotate in one loop over x."""
-        return rotate(x, cos, sin, interleaved=interleaved)
+        return rotate(x, *tables, interleaved=interleaved)
 
     def rotate(self, x: Array, turning: Array, *, interleaved: bool) -> Array:
         """Rotate in one loop over x."""

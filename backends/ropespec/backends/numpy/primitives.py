@@ -82,9 +82,9 @@ class NumpyPrimitives(NamespacePrimitives[Array]):
         """Return what `cos_sin` takes."""
         return Turning(positions, dim, base, self.wide() if x is None else self.work(x.dtype))
 
-    def rotate_by(self, x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Array:
+    def rotate_by(self, x: Array, *tables: Array, interleaved: bool) -> Array:
         """Rotate as by tables that are given."""
-        return rotation.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved)
+        return rotation.apply_rotary_cos_sin(x, *tables, interleaved=interleaved)
 
     def rotate(self, x: Array, turning: Turning, *, interleaved: bool) -> Array:
         """Rotate by the kernel."""

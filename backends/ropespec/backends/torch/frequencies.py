@@ -42,23 +42,30 @@ def unit_circle(
     return angle.cos().to(dtype), angle.sin().to(dtype)
 
 
-def circle_of(positions: torch.Tensor, turns: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return cos and sin of the sum of p_a * T_a over the position numbers of a token.
+def circle_of(
+    positions: torch.Tensor, turns: torch.Tensor, gain: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return A cos and A sin of the sum of p_a * T_a over the position numbers of a token.
 
     Parameters
     ----------
-    positions : torch.Tensor of int64, shape (n, ...)
-        A row for each position number.
-    turns : torch.Tensor of int64, shape (n, r/2)
+    positions : torch.Tensor of int64, shape (...) or (n, ...)
+        A row for each position number, if there are several.
+    turns : torch.Tensor of int64, shape (r/2,) or (n, r/2)
         T_a in units of 2^-64 turn; sums and products wrap.
+    gain : float
+        A.
 
     Returns
     -------
-    cos, sin : torch.Tensor of float64, shape positions.shape[1:] + (r/2,)
+    cos, sin : torch.Tensor of float64, shape (..., r/2)
         On the device of `positions`.
     """
+    if turns.ndim == 1:
+        positions, turns = positions[None], turns[None]
     units = positions[0, ..., None] * turns[0]
     for axis in range(1, turns.shape[0]):
         units = units + positions[axis, ..., None] * turns[axis]
     angle = units.to(torch.float64) * RADIANS
-    return angle.cos(), angle.sin()
+    cos, sin = angle.cos(), angle.sin()
+    return (cos, sin) if gain == 1 else (cos * gain, sin * gain)

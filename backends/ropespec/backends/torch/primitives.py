@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from ropespec.backends.derived import Derived, Primitives
+from ropespec.backends.phase import Steps
 from ropespec.backends.torch import rotation
 from ropespec.backends.torch.arrays import (
     Device,
@@ -129,18 +130,16 @@ class TorchPrimitives(Primitives[torch.Tensor]):
     def circle_by(
         self,
         positions: Any,  # noqa: ANN401  # as above
-        turns: NDArray[np.uint64],
+        steps: Steps,
         x: torch.Tensor | None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return cos and sin by exact phase, float64."""
+    ) -> tuple[torch.Tensor, ...]:
+        """Return A cos and A sin by exact phase, float64."""
         m = on_device(positions, None if x is None else x.device)
-        return circle_of(m, steps_on(m.device, turns))
+        return circle_of(m, steps_on(m.device, steps.turns), steps.gain)
 
-    def rotate_by(
-        self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, *, interleaved: bool
-    ) -> torch.Tensor:
+    def rotate_by(self, x: torch.Tensor, *tables: torch.Tensor, interleaved: bool) -> torch.Tensor:
         """Rotate as by tables that are given."""
-        return rotation.apply_rotary_cos_sin(x, cos, sin, interleaved=interleaved)
+        return rotation.apply_rotary_cos_sin(x, *tables, interleaved=interleaved)
 
     def rotate(self, x: torch.Tensor, turning: Turning, *, interleaved: bool) -> torch.Tensor:
         """Rotate by whatever turns such tensors."""
