@@ -335,6 +335,9 @@ def test_all_checks_are_dealt(jobs, compiles):
         assert any(set(together) <= {item.id for item in share} for share in shares)
     assert jobs == 1 or not any({*LARGE, *LONG} <= {item.id for item in share} for share in shares)
     assert min(map(len, shares)) > len(checks) // (jobs + 2)
+    apart = {*DEAR[compiles], *LARGE, *LONG, *ALIKE}
+    cheap = [{one.clause for one in share if one.id not in apart} for share in shares]
+    assert sum(map(len, cheap)) == len(set().union(*cheap))  # what it compiles is compiled once
     assert set(DEAR[compiles]) < {item.id for item in checks}
     late = [item.id for item in checks[-len(FRESH + LONG) :]]
     assert (set(late[: len(FRESH)]), late[len(FRESH) :]) == (set(FRESH), [*LONG])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from ropespec import reference
-from ropespec.conformance.case import Case, Space
+from ropespec.conformance.case import Case, Space, pool
 from ropespec.conformance.drawing import cases
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import FLUSHED, broken, held
@@ -404,6 +404,18 @@ def test_jax_cases_come_from_a_small_pool_of_shapes():
     shapes = {case.shape for case in drawn(PROFILES[-1], Space(), 3, count=200)}
 
     assert 3 <= len(shapes) <= 8
+
+
+def test_jax_cases_that_fit_no_shape_of_the_pool_have_one_shape():
+    """The shape in the middle has as much of each as a check needs; nothing else is drawn."""
+    profile = PROFILES[-1]
+    *_, dim = pool(profile.head_dims, one_row=False)[1]
+    for space, sizes in (
+        (Space(min_heads=7, max_dim=dim), (2, 3, 7)),
+        (Space(min_seq=5, max_dim=dim), (2, 5, 2)),
+        (Space(min_batch=4), (4, 3, 2)),
+    ):
+        assert {case.shape for case in drawn(profile, space, 3)} == {(*sizes, dim)}
 
 
 def test_jax_cases_of_further_dtypes_have_the_largest_shape():
