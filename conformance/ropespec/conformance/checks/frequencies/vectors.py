@@ -1,5 +1,7 @@
 """Checks of the frequencies and of what a position is (FREQ-1 to FREQ-6)."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -97,20 +99,21 @@ def inv_freq_reference(trial: Trial, case: Case) -> Finding:
 def _speeds(trial: Trial, case: Case, steps: int) -> tuple[Float, Float, Call]:
     """Cosine of the angle between f(e_j, 1 + steps) and f(e_j, 1), for every rotating component j.
 
-    Neither the pairing, nor the direction, nor an offset of the positions changes it.
+    Neither the pairing, nor the direction, nor an offset of the positions changes it. Where each
+    shape is compiled the components are spread over calls of that of the case.
     Returns the cosines and the error allowed of them.
     """
-    shape = (1, case.dim, 1, case.head_dim)
-    x = np.zeros(shape)
-    x[0, np.arange(case.dim), 0, np.arange(case.dim)] = 1.0
-    x = x.astype(case.numpy_dtype)
+    rows = case.shape[:3] if trial.profile.compiles else (1, case.dim, 1)
+    x = np.zeros((math.ceil(case.dim / math.prod(rows)), *rows, case.head_dim), case.numpy_dtype)
+    x.reshape(-1, case.head_dim)[np.arange(case.dim), np.arange(case.dim)] = 1.0
     rotated, bounds = [], []
     for m in (1, 1 + steps):
-        positions = np.full(shape[:2], m, dtype=np.int64)
-        y = trial.rotate(case, x, positions)
-        call = called(case, x, positions)
-        rotated.append(y[0, :, 0].astype(np.float64))
-        bounds.append(trial.length_allowed(case, x, positions)[0, :, 0])
+        positions = np.full(rows[:2], m, dtype=np.int64)
+        y = np.stack([trial.rotate(case, part, positions) for part in x])
+        off = np.stack([trial.length_allowed(case, part, positions) for part in x])
+        rotated.append(y.reshape(-1, case.head_dim)[: case.dim].astype(np.float64))
+        bounds.append(off.reshape(-1)[: case.dim])
+        call = called(case, x[0], positions)
     gain = float(case.frequencies.gain)
     cosines = (rotated[0] * rotated[1]).sum(axis=-1) / gain**2
     return cosines, (bounds[0] + bounds[1]) / gain + bounds[0] * bounds[1] / gain**2, call
