@@ -1,6 +1,7 @@
 """Checks of angles, cosines and sines (FREQ-6 to FREQ-9)."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.rotation.common import (
     EVERYTHING,
     as_i,
-    called,
+    columns,
 )
 from ropespec.conformance.checks.rotation.walked import usual_alone
 from ropespec.conformance.checks.shared import LITERAL, NEAR, based, beside, places, rules
@@ -118,15 +119,12 @@ def _products(
 )
 def twice(trial: Trial, case: Case) -> Finding:
     """Unit vectors stay orthonormal: they would not if a pair met two different angles."""
-    x = np.zeros((1, case.dim, 1, case.head_dim))
-    x[0, np.arange(case.dim), 0, np.arange(case.dim)] = 1.0
-    positions = np.full(x.shape[:2], case.make_positions()[0, 0], dtype=np.int64)
-    x = x.astype(case.numpy_dtype)
-    y = trial.rotate(case, x, positions)
-    call = called(case, x, positions)
-    bound = rounding_allowed(x, case.convention, trial.loosest(case.dtype), trial.machine)
-    rotated = y[0, :, 0].astype(np.float64)
-    off = np.linalg.norm(bound[0, :, 0], axis=-1)
+
+    def bound(x: NDArray[Any], _: NDArray[np.int64]) -> Float:
+        each = rounding_allowed(x, case.convention, trial.loosest(case.dtype), trial.machine)
+        return np.asarray(np.linalg.norm(each, axis=-1))
+
+    rotated, off, call = columns(trial, case, case.make_positions()[0, 0], bound)
     allowed = off[:, None] + off + off[:, None] * off + 2.0**-46
     message = "unit vectors do not stay orthonormal: a pair meets two different angles"
     return compare(

@@ -1,6 +1,6 @@
 """Checks of the frequencies and of what a position is (FREQ-1 to FREQ-6)."""
 
-import math
+import functools
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from ropespec.conformance.checks.literally import literal_frequencies
 from ropespec.conformance.checks.rotation.common import (
     basis,
     called,
+    columns,
     negative_positions,
 )
 from ropespec.conformance.checks.shared import NEAR, based
@@ -99,24 +100,14 @@ def inv_freq_reference(trial: Trial, case: Case) -> Finding:
 def _speeds(trial: Trial, case: Case, steps: int) -> tuple[Float, Float, Call]:
     """Cosine of the angle between f(e_j, 1 + steps) and f(e_j, 1), for every rotating component j.
 
-    Neither the pairing, nor the direction, nor an offset of the positions changes it. Where each
-    shape is compiled the components are spread over calls of that of the case.
+    Neither the pairing, nor the direction, nor an offset of the positions changes it.
     Returns the cosines and the error allowed of them.
     """
-    rows = case.shape[:3] if trial.profile.compiles else (1, case.dim, 1)
-    x = np.zeros((math.ceil(case.dim / math.prod(rows)), *rows, case.head_dim), case.numpy_dtype)
-    x.reshape(-1, case.head_dim)[np.arange(case.dim), np.arange(case.dim)] = 1.0
-    rotated, bounds = [], []
-    for m in (1, 1 + steps):
-        positions = np.full(rows[:2], m, dtype=np.int64)
-        y = np.stack([trial.rotate(case, part, positions) for part in x])
-        off = np.stack([trial.length_allowed(case, part, positions) for part in x])
-        rotated.append(y.reshape(-1, case.head_dim)[: case.dim].astype(np.float64))
-        bounds.append(off.reshape(-1)[: case.dim])
-        call = called(case, x[0], positions)
+    bound = functools.partial(trial.length_allowed, case)
+    (one, off, _), (other, further, call) = (columns(trial, case, m, bound) for m in (1, 1 + steps))
     gain = float(case.frequencies.gain)
-    cosines = (rotated[0] * rotated[1]).sum(axis=-1) / gain**2
-    return cosines, (bounds[0] + bounds[1]) / gain + bounds[0] * bounds[1] / gain**2, call
+    cosines = (one * other).sum(axis=-1) / gain**2
+    return cosines, (off + further) / gain + off * further / gain**2, call
 
 
 @check(

@@ -1,5 +1,9 @@
 """What the checks of the rotation share: what they draw from and what they need."""
 
+import math
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,12 +19,15 @@ __all__ = [
     "basis",
     "both_layouts",
     "called",
+    "columns",
     "differentiable",
     "elsewhere",
     "is_writable",
     "negative_positions",
     "own_pair",
 ]
+
+Float = NDArray[np.float64]
 
 EVERYTHING = ("normal", "ones", "basis", "null", "heavy", "subnormal", "signed_zero")
 """Every pattern of values."""
@@ -54,6 +61,23 @@ def basis(case: Case, component: int) -> NDArray[np.floating]:
     x = np.zeros(case.shape)
     x[..., component] = 1.0
     return x.astype(case.numpy_dtype)
+
+
+def columns(
+    trial: Trial, case: Case, m: int, bound: Callable[[NDArray[Any], NDArray[np.int64]], Float]
+) -> tuple[Float, Float, Call]:
+    """Return R_m e_j for every rotating component j, what `bound` says of each, and a call.
+
+    Where each shape is compiled they are spread over calls of the shape of the case.
+    """
+    rows = case.shape[:3] if trial.profile.compiles else (1, case.dim, 1)
+    x = np.zeros((math.ceil(case.dim / math.prod(rows)), *rows, case.head_dim), case.numpy_dtype)
+    x.reshape(-1, case.head_dim)[np.arange(case.dim), np.arange(case.dim)] = 1.0
+    positions = np.full(rows[:2], m, dtype=np.int64)
+    y = np.stack([trial.rotate(case, part, positions) for part in x])
+    off = np.stack([bound(part, positions) for part in x])
+    turned = y.reshape(-1, case.head_dim)[: case.dim].astype(np.float64)
+    return turned, off.reshape(-1)[: case.dim], called(case, x[0], positions)
 
 
 def as_i(x: NDArray[np.floating], case: Case) -> NDArray[np.floating]:
