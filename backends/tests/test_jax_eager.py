@@ -1,6 +1,7 @@
 """Calls of JAX that their caller does not compile: one token takes one program, checks and all."""
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from jax import lax  # noqa: E402  # where there is JAX
 from ropespec import reference  # noqa: E402
 from ropespec.backends import jax as backend  # noqa: E402
 from ropespec.backends.jax import calls  # noqa: E402
+from ropespec.spec.axes import Sections  # noqa: E402
+from ropespec.spec.scaling import Yarn  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +74,47 @@ def test_a_base_that_changes_at_each_token_compiles_nothing_in_the_end(caplog):
             jax.device_get(x), jax.device_get(positions), interleaved=True, base=base
         )
         assert abs(y - expected).max() < 1e-6
+
+
+X, YARN = jnp.ones((2, 19, 3, 12)), Yarn(8.0, 64)
+M, BOTH = jax.device_put((np.arange(19, dtype=np.int32), np.ones((2, 19), np.int32)))
+
+
+def attended(interleaved):
+    """Attend to x by x."""
+    options = {"query_positions": M, "key_positions": M, "interleaved": interleaved}
+    return backend.attention(X, X, X, **options)
+
+
+CALLS = {
+    "scaled": lambda: backend.apply_rotary_scaled(X, M, interleaved=True, scaling=YARN),
+    "axes": lambda: backend.apply_rotary_axes(X, BOTH, interleaved=True, axes=Sections((2, 4))),
+    "tables": lambda: backend.cos_sin_scaled(M, 12, scaling=YARN),
+    "frequencies": lambda: (backend.inv_freq(34), backend.inv_freq_scaled(34, scaling=YARN)),
+    "attention": lambda: attended(True),
+    "the other layout": lambda: (attended(True), attended(False)),
+}
+ROTATED = ["_turned", "unit_circle"]
+
+
+@pytest.mark.parametrize(
+    ("name", "programs"),
+    [
+        ("scaled", ROTATED),
+        ("axes", ROTATED),
+        ("tables", ["cos_sin"]),
+        ("frequencies", []),
+        ("attention", ["_attend", *ROTATED]),
+        ("the other layout", ["_attend", "_turned", *ROTATED]),
+    ],
+)
+def test_what_is_compiled_for_a_call_is_told(caplog, name, programs):
+    """No view, no conversion and no factor is a program, and attention has one for both layouts."""
+    jax.clear_caches()
+    with jax.log_compiles():
+        CALLS[name]()
+
+    assert sorted(re.findall(r"Compiling (?:jit\()?(\w+)", caplog.text)) == programs
 
 
 @pytest.mark.parametrize("interleaved", [True, False])

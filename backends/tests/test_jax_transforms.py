@@ -234,7 +234,7 @@ def test_a_donated_x_gives_its_memory_to_the_result(interleaved, dtype):
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_one_loop_over_x_without_cos_and_sin(interleaved, dtype, direction):
     """One fused loop writes the result, and cos and sin are made before it, not once a head."""
-    x, m = draw((2, 16, 4, 32), dtype), jnp.arange(16)
+    x, m = draw((2, 16, 4, 64), dtype), jnp.arange(16)
 
     def f(a, p):
         if direction == "forward":
@@ -243,9 +243,9 @@ def test_one_loop_over_x_without_cos_and_sin(interleaved, dtype, direction):
 
     text = jax.jit(f).lower(x, m).compile().as_text()
     entry = text[text.index("\nENTRY") :]
-    large = re.findall(r"= \w+\[2,16,4,32\]\S* (\w+)\(.*?(?:calls=%?([\w.]+))?(?:,|\n)", entry)
+    large = re.findall(r"= \w+\[2,16,4,64\]\S* (\w+)\(.*?(?:calls=%?([\w.]+))?(?:,|\n)", entry)
     loops = [
-        line for line in entry.splitlines() if re.search(r"= \w+\[2,16,4,32\]\S* fusion\(", line)
+        line for line in entry.splitlines() if re.search(r"= \w+\[2,16,4,64\]\S* fusion\(", line)
     ]
     assert len(loops) == 1, entry
     assert {kind for kind, _ in large} == {"parameter", "fusion"}
@@ -255,9 +255,21 @@ def test_one_loop_over_x_without_cos_and_sin(interleaved, dtype, direction):
     assert "cosine" in text
     assert "cosine" not in body
     assert "sine" not in body
-    # All is read in order; by pairs, (..., 2), the loop is no vector code, and four times slower.
+    # All is read in order; by pairs the loop is no vector code, and four times slower.
     read = re.findall(r"= \w+\[[\d,]*?(\d+)\]\S* parameter\(", body)
-    assert set(read) <= {"32", "16"}
+    assert set(read) <= ({"64"} if interleaved else {"64", "32"})
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@LAYOUTS
+@DTYPES
+def test_a_small_x_is_turned_in_one_loop(interleaved, dtype, backwards):
+    """No table is written for it: that would take longer to compile, and to start."""
+    x, tables = draw((2, 4, 2, 16), dtype), jnp.ones((2, 2, 4, 8))
+    text = turned.lower(x, tables, interleaved=interleaved, backwards=backwards).compile().as_text()
+    entry = text[text.index("\nENTRY") :]
+
+    assert len(re.findall(r" = \S+ (?!parameter|constant)\w", entry)) == 1, entry
 
 
 @LAYOUTS
