@@ -93,7 +93,7 @@ class JaxPrimitives(Primitives[Array]):
 
     def cast(self, x: Array, dtype: np.dtype[Any]) -> Array:
         """Convert to a dtype."""
-        return x.astype(dtype)
+        return lax.convert_element_type(x, dtype)
 
     def beside(self, array: Array, other: Array) -> Array:
         """Move to the device of another array."""
