@@ -54,9 +54,8 @@ def _seen(monkeypatch):
     monkeypatch.setattr(namespace, "cos_sin", note)
 
     def tables(_, positions, steps):
-        assert (
-            steps.turns.dtype == np.uint64
-        )  # of the host: their copy is made beside the positions
+        # They are of the host: their copy is made beside the positions.
+        assert steps.turns.dtype == np.uint64
         note(positions)
         return cupy_host.new(np.ones((3, 4))), cupy_host.new(np.ones((3, 4)))
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+from jax import export
 from jax.test_util import check_grads
 
 import ropespec.backends.jax as backend
@@ -270,6 +271,24 @@ def test_a_small_x_is_turned_in_one_loop(interleaved, dtype, backwards):
     entry = text[text.index("\nENTRY") :]
 
     assert len(re.findall(r" = \S+ (?!parameter|constant)\w", entry)) == 1, entry
+
+
+@LAYOUTS
+@DTYPES
+def test_lengths_may_be_symbols(interleaved, dtype):
+    """ROT-24: one exported program serves every batch and length, with the bits of each."""
+
+    def f(a, p):
+        return rotated(a, p, interleaved=interleaved)
+
+    whole = export.symbolic_shape("b, s, 4, 64")
+    x, m = jax.ShapeDtypeStruct(whole, dtype), jax.ShapeDtypeStruct(whole[1:2], jnp.int32)
+    exported = export.export(jax.jit(f))(x, m)
+    for rows, tokens in ((1, 5), (3, 40)):
+        some, positions = draw((rows, tokens, 4, 64), dtype), jnp.arange(tokens)
+        got, want = exported.call(some, positions), jax.jit(f)(some, positions)
+        gap = abs(got.astype(jnp.float32) - want.astype(jnp.float32))
+        assert gap.max() <= 2e-6 if dtype == "float32" else same(got, want)
 
 
 @LAYOUTS

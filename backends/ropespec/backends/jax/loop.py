@@ -19,14 +19,11 @@ __all__ = ["turned_pairs"]
 
 Dtype = np.dtype[Any]
 
-
 _SOON = 4096
-"""A loop over no more components ends sooner than one that writes tables for it begins."""
+"""On a CPU a loop over no more components ends before one that tables are written for begins."""
 
 
-def turned_pairs(
-    x: Array, cos: Array, sin: Array, *, interleaved: bool, backwards: bool = False
-) -> Array:
+def turned_pairs(x: Array, cos: Array, sin: Array, *, interleaved: bool, backwards: bool) -> Array:
     """Turn the first r components of x (..., S, H, D) by tables (..., S, r/2) and round once.
 
     Parameters
@@ -78,13 +75,13 @@ def _neighbours(head: Array, cos: Array, sin: Array, dtype: Dtype, *, backwards:
     x, other = _wide(head, dtype), _wide(_choose(even, following, preceding), dtype)
     both = lax.concatenate([lax.expand_dims(table, (0,)) for table in (cos, sin)], 0)
     both = spread(both, backwards=backwards)
-    if x.size > _SOON:
+    if not (isinstance(x.size, int) and x.size <= _SOON):  # it may be a symbol, as of `jax.export`
         both = made_once(both)
     cos, sin = (_over_heads(row(both, k), x) for k in range(2))
     return _narrow(lax.add(lax.mul(x, cos), lax.mul(other, sin)), dtype)
 
 
-def _halves(  # what the layout, the dtype and the direction need
+def _halves(
     head: Array, cos: Array, sin: Array, dtype: Dtype, *, whole: bool, backwards: bool
 ) -> Array:
     """Half-split: each half of the result from both halves of x.

@@ -309,7 +309,7 @@ def _all_pairs(case: Case, q: NDArray[Any], k: NDArray[Any], m: NDArray[np.int64
 def tokens(trial: Trial, case: Case) -> Finding:
     """Every two tokens, rotated each by its own position, have the score of their offset."""
     m = case.make_positions()
-    short = slice(0, case.seq if trial.profile.compiles else 5)
+    short = slice(0, case.seq if trial.profile.compiles else 5)  # no new shape for a compiler
     q, k = (case.make_x(m, seed=s)[:, short] for s in (0, 1))
     m = m[:, short]
     left, right = rotate(trial, case, q, m), rotate(trial, case, k, m)
