@@ -162,53 +162,63 @@ def test_short_reads_are_put_together(raw):
     assert frame.arrays[0].tolist() == [0, 1, 2, 3]
 
 
-def header(*arrays, **values):
-    """Return a header as bytes; an array is dtype, shape and file."""
-    table = [dict(zip(("dtype", "shape", "file"), row, strict=True)) for row in arrays]
-    return json.dumps({"arrays": table, **values}).encode()
+def framed(table, head=b"{}"):
+    """Return a table and a header as bytes, behind their lengths."""
+    return b"".join(len(one).to_bytes(8, "little") for one in (table, head)) + table + head
+
+
+def listed(*arrays):
+    """Return a table as bytes; an array is dtype, shape and file."""
+    rows = [dict(zip(("dtype", "shape", "file"), row, strict=True)) for row in arrays]
+    return json.dumps(rows).encode()
+
+
+BRACKETS = b"[" * 200_000 + b"]" * 200_000
+MANY = b"\xff" * 8
 
 
 @pytest.mark.parametrize(
-    ("head", "message"),
+    ("sent", "message"),
     [
-        (b"\xff" * 8, "a header of 18446744073709551615 bytes"),
-        (b"not json", "cannot be read: JSONDecodeError"),
-        (b"\xc3(", "cannot be read: UnicodeDecodeError"),
+        (MANY + bytes(8), "a table of 18446744073709551615 and a header of 0 bytes"),
+        (bytes(8) + MANY, "a table of 0 and a header of 18446744073709551615 bytes"),
+        (framed(b"[" * 2**17 + b"]"), "a table of 131073 and a header of 2 bytes"),
+        (framed(b"[]", b"not json"), "a header that cannot be read: JSONDecodeError"),
+        (framed(b"not json"), "a table that cannot be read: JSONDecodeError"),
+        (framed(b"[]", b"\xc3("), "cannot be read: UnicodeDecodeError"),
+        pytest.param(framed(b"[]", BRACKETS), "header .* RecursionError", id="brackets"),
+        pytest.param(framed(BRACKETS[140_000:-140_000]), "table .* RecursionError", id="nested"),
+        pytest.param(framed(b"[]", b"1" * 5000), "cannot be read: ValueError", id="digits"),
+        (framed(b"[]", b"[]"), "a header that is no object"),
+        (framed(b"[]", b"7"), "a header that is no object"),
+        (framed(b"{}"), "a table that is no list of arrays"),
+        (framed(b"3"), "a table that is no list of arrays"),
         pytest.param(
-            b'{"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}",
-            "cannot be read: RecursionError",
-            id="brackets",
+            framed(listed(*[("int8", [0], False)] * 65)), "no list of arrays", id="arrays"
         ),
-        pytest.param(b'{"a": ' + b"1" * 5000 + b"}", "cannot be read: ValueError", id="digits"),
-        (b"[]", "without a list of arrays"),
-        (b"7", "without a list of arrays"),
-        (b"{}", "without a list of arrays"),
-        (b'{"arrays": 3}', "without a list of arrays"),
-        pytest.param(header(*[("int8", [0], False)] * 65), "without a list of arrays", id="arrays"),
-        (b'{"arrays": [3]}', "without dtype, shape and file"),
-        (b'{"arrays": [{"dtype": "int8", "shape": []}]}', "without dtype, shape and file"),
-        (header(("rubbish", [], False)), "never sent"),
-        (header(("O", [2], False)), "never sent"),
-        (header(("V8", [2], False)), "never sent"),
-        (header(("datetime64[s]", [2], False)), "never sent"),
-        (header((["int8"], [2], False)), "never sent"),
-        (header(("int8", 3, False)), "no short list"),
-        pytest.param(header(("int8", [1] * 65, False)), "no short list", id="axes"),
-        (header(("int8", [-1], False)), "impossible"),
-        (header(("int8", [True], False)), "impossible"),
-        (header(("int8", [2.0], False)), "impossible"),
-        (header(("int8", [10**17, 10**17, 0], False)), "impossible"),
-        pytest.param(header(("int8", [10**400], False)), "impossible", id="side"),
-        (header(("int8", [10**17], False)), "more than"),
-        (header(("float64", [30 << 27], True)), "more than"),
-        (header(*[("int8", [1 << 29], False)] * 3), "more than"),
-        (header(("int8", [9], True)), "missing or too short"),
+        (framed(b"[3]"), "without dtype, shape and file"),
+        (framed(b'[{"dtype": "int8", "shape": []}]'), "without dtype, shape and file"),
+        (framed(listed(("rubbish", [], False))), "never sent"),
+        (framed(listed(("O", [2], False))), "never sent"),
+        (framed(listed(("V8", [2], False))), "never sent"),
+        (framed(listed(("datetime64[s]", [2], False))), "never sent"),
+        (framed(listed((["int8"], [2], False))), "never sent"),
+        (framed(listed(("int8", 3, False))), "no short list"),
+        pytest.param(framed(listed(("int8", [1] * 65, False))), "no short list", id="axes"),
+        (framed(listed(("int8", [-1], False))), "impossible"),
+        (framed(listed(("int8", [True], False))), "impossible"),
+        (framed(listed(("int8", [2.0], False))), "impossible"),
+        (framed(listed(("int8", [10**17, 10**17, 0], False))), "impossible"),
+        pytest.param(framed(listed(("int8", [10**400], False))), "impossible", id="side"),
+        (framed(listed(("int8", [10**17], False))), "more than"),
+        (framed(listed(("float64", [30 << 27], True))), "more than"),
+        (framed(listed(*[("int8", [1 << 29], False)] * 3)), "more than"),
+        (framed(listed(("int8", [9], True))), "missing or too short"),
     ],
 )
-def test_rubbish_is_no_frame(raw, head, message):
+def test_rubbish_is_no_frame(raw, sent, message):
     """What is not a frame is refused with a reason, before memory is taken for it."""
-    prefix = b"" if head.startswith(b"\xff" * 8) else len(head).to_bytes(8, "little")
-    sender = threading.Thread(target=raw[0].sendall, args=(prefix + head,))
+    sender = threading.Thread(target=raw[0].sendall, args=(sent,))
     sender.start()
     with pytest.raises(FrameError, match=message):
         raw[1].receive()
@@ -216,18 +226,24 @@ def test_rubbish_is_no_frame(raw, head, message):
     sender.join()
 
 
+def test_a_table_that_is_known_is_that_of_other_arrays(ends):
+    """Frames of one table share nothing else."""
+    first, second = (pass_through(ends, np.full((2, 3), value), np.arange(3)) for value in (1, 2))
+
+    assert [one.tolist() for one in first] == [[[1] * 3] * 2, [0, 1, 2]]
+    assert [one.tolist() for one in second] == [[[2] * 3] * 2, [0, 1, 2]]
+
+
 def test_wide_and_empty_is_a_frame(raw):
     """A shape whose sides are large is possible if one of them is zero."""
-    head = header(("int8", [2**31, 0, 2**20], False))
-    raw[0].sendall(len(head).to_bytes(8, "little") + head)
+    raw[0].sendall(framed(listed(("int8", [2**31, 0, 2**20], False))))
 
     assert raw[1].receive().arrays[0].shape == (2**31, 0, 2**20)
 
 
 def send_with(raw, descriptor, size):
     """Send a header of one array of so many bytes, in the file of that descriptor."""
-    head = header(("int8", [size], True))
-    socket.send_fds(raw[0], [len(head).to_bytes(8, "little") + head], [descriptor])
+    socket.send_fds(raw[0], [framed(listed(("int8", [size], True)))], [descriptor])
     os.close(descriptor)
 
 

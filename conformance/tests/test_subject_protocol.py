@@ -146,8 +146,14 @@ def forger(folder, when, forge):
         ("header = dict(header, results=7)", "`results` of type int where a list of 1 to 4096"),
         ("header = dict(header, seq=99)", "an answer to another question"),
         ("header = {'seq': header['seq']}; arrays = []", "`results` of type NoneType"),
-        ("self._socket.sendall(b'\\xff' * 8)", "a header of 18446744073709551615 bytes"),
-        ("self._socket.sendall(b'\\2' + bytes(7) + b'[]')", "a header without a list of arrays"),
+        (
+            "self._socket.sendall(b'\\xff' * 16)",
+            "a table of 18446744073709551615 and a header of 18446744073709551615 bytes",
+        ),
+        (
+            "self._socket.sendall(b'\\2' + bytes(7) + b'\\2' + bytes(7) + b'{}{}')",
+            "a table that is no list of arrays",
+        ),
     ],
 )
 def test_a_forged_answer_is_a_crash_of_the_subject(tmp_path, forge, message):
@@ -167,7 +173,10 @@ def test_a_forged_answer_is_a_crash_of_the_subject(tmp_path, forge, message):
             "header = dict(header, profile={'a': 10**400})",
             "`PROFILE`, an integer of 1329 bits while",
         ),
-        ("self._socket.sendall(b'\\xff' * 8)", "a header of 18446744073709551615 bytes"),
+        (
+            "self._socket.sendall(b'\\xff' * 16)",
+            "a table of 18446744073709551615 and a header of 18446744073709551615 bytes",
+        ),
         ("header = {}", "an answer to another question"),
     ],
 )
@@ -186,7 +195,7 @@ def test_a_frame_that_is_sent_while_the_subject_is_imported(tmp_path):
         "import os\n"
         "for number in range(3, 512):\n"
         "    try:\n"
-        "        os.write(number, (13).to_bytes(8, 'little') + b'{\"arrays\":[]}')\n"
+        "        os.write(number, 2 * (2).to_bytes(8, 'little') + b'[]{}')\n"
         "    except OSError:\n"
         "        pass\n"
         "def apply(x, positions): return x\n"

@@ -243,6 +243,9 @@ def test_a_crash_is_reported_and_survived():
     assert "conformance/subject" not in error.detail
 
 
+TOO_LONG = f"a table of {2**64 - 1} and a header of {2**64 - 1} bytes"
+
+
 @pytest.mark.parametrize(
     ("name", "message", "code"),
     [
@@ -254,7 +257,7 @@ def test_a_crash_is_reported_and_survived():
         ),
         (
             "scribbles",
-            "its process sent a header of 18446744073709551615 bytes in apply_rotary",
+            f"its process sent {TOO_LONG} in apply_rotary",
             None,
         ),
     ],

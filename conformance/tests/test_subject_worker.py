@@ -261,7 +261,7 @@ def test_overlap():
     tensor = torch.from_numpy(base)
 
     def overlap(first, second):
-        return arrays.overlap(arrays.memory_of(first), arrays.memory_of(second))
+        return arrays.overlap([arrays.memory_of(first)], [arrays.memory_of(second)])
 
     assert overlap(base[::2], base)
     assert overlap(base[::-1, ::-2], base)

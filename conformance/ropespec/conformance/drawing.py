@@ -1,13 +1,16 @@
 """How cases are drawn: the strategies of Hypothesis, apart from the values that they draw."""
 
-from collections.abc import Sequence
-from typing import Any
+import io
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 from ropespec.conformance.case import Case, Space, pool
 from ropespec.conformance.judge.values import BELOW_ZERO, POSITIONS, VALUES
 from ropespec.conformance.profile import Profile
+from ropespec.spec.convention import Convention, Keywords
 from ropespec.spec.scaling import has_frequencies
 
 __all__ = ["cases"]
@@ -17,6 +20,7 @@ _EDGES = (255, 256, 257, 511, 2047, 2048, 2049, 4095, 4096, 65535, 2**24 - 1, 2*
 
 _LONGEST = 17  # the longest sequence that is drawn
 _NARROW = 16
+_SEEDS = range(100)
 
 
 def cases(
@@ -36,36 +40,39 @@ def cases(
     whole_pool : bool
         Where every new shape is compiled: draw from all shapes of the pool, or from one of them.
     """
-    limit = min(profile.max_position, space.max_position or profile.max_position)
-    dtypes = [one for one in profile.dtypes if space.dtypes is None or one in space.dtypes]
-    layouts = [one for one in profile.layouts if space.layouts is None or one in space.layouts]
-    parts: _Choice = (None,)
-    compiles = profile.compiles
+    parts: Sequence[int | None] = (None,)
     if "rotary_dim" in keywords and space.partial:
-        parts = st.sampled_from((0, 2)) if compiles else st.integers(0, 3)
-    elif "rotary_dim" in keywords and not compiles:  # every new width
-        parts = st.one_of(st.none(), st.integers(0, 3))
+        parts = (0, 2) if profile.compiles else range(4)
+    elif "rotary_dim" in keywords and not profile.compiles:  # every new width
+        parts = (*[None] * 4, *range(4))
+    limit = min(profile.max_position, space.max_position or profile.max_position)
+    options: _Options = {
+        "starts": _starts(max(limit - _LONGEST, 0)),
+        "dtype": [one for one in profile.dtypes if one in (space.dtypes or profile.dtypes)],
+        "part": parts,
+        "strided": (False, True) if space.strided and profile.strided else (False,),
+        "numbers": (False, True) if space.numbers and profile.numbers else (False,),
+        "interleaved": [one for one in profile.layouts if one in (space.layouts or (one,))],
+        "base": _bases(profile, keywords, often=space.usual_base),
+        "values": _values(profile, space),
+        "positions": _patterns(profile, space),
+    }
+    shapes = _shapes(profile, space, whole_pool=whole_pool)
+    size = sum(map(_width, (*options.values(), *shapes[0], _SEEDS)))
     # Built once: Hypothesis takes longer to make a strategy than to draw from it.
-    return _drawn(
-        profile,
-        limit,
-        shapes=_shapes(profile, space, whole_pool=whole_pool),
-        other_shapes=_shapes(profile, space, whole_pool=False, largest=True),
-        parts=parts,
-        starts=_starts(max(limit - _LONGEST, 0)),
-        kinds=_one_of(_patterns(profile, space)),
-        layouts=_one_of(layouts),
-        bases=_one_of(_bases(profile, keywords, often=space.usual_base)),
-        dtypes=st.sampled_from(dtypes),
-        values=_one_of(_values(profile, space)),
-        strided=st.booleans() if space.strided and profile.strided else (False,),
-        seeds=st.integers(0, 99),
-        numbers=st.booleans() if space.numbers and profile.numbers else (False,),
-    )
+    digits, number = st.binary(min_size=size, max_size=size), st.integers(0, limit)
+    return _drawn(profile, space, limit, digits, number, options, shapes)
 
 
-_Choice = st.SearchStrategy[Any] | tuple[Any]
-"""A strategy, or the one value that there is, which takes no time to draw."""
+_One = TypeVar("_One")
+_Options = Mapping[str, Sequence[Any]]
+_Shapes = Sequence[Sequence[tuple[int, ...]]]
+"""A shape is put together of one of each of these."""
+
+
+def _width(options: Sequence[Any]) -> int:
+    """Return how many bytes choose one of so many: none where there is but one."""
+    return -(-(len(options) - 1).bit_length() // 8)
 
 
 @st.composite
@@ -73,69 +80,71 @@ def _drawn(
     draw: st.DrawFn,
     /,
     profile: Profile,
+    space: Space,
     limit: int,
-    dtypes: st.SearchStrategy[str],
-    shapes: st.SearchStrategy[tuple[int, int, int, int]],
-    other_shapes: st.SearchStrategy[tuple[int, int, int, int]],
-    **of: _Choice,
+    digits: st.SearchStrategy[bytes],
+    number: st.SearchStrategy[int],
+    options: _Options,
+    shapes: tuple[_Shapes, _Shapes],
 ) -> Case:
-    dtype = draw(dtypes)
-    batch, seq, heads, head_dim = draw(shapes if dtype == profile.dtypes[0] else other_shapes)
-    one = {name: what[0] if isinstance(what, tuple) else draw(what) for name, what in of.items()}
-    some = _parts(head_dim)
-    by, scheme = profile.rotation, profile.scaling
-    if scheme is not None:
-        some = [dim for dim in some if has_frequencies(scheme, dim)] or [by.dim(head_dim)]
-    part = one["parts"]
-    by = by if one["numbers"] else by.text
-    by = by if part is None else by.stating(rotary_dim=some[part % len(some)])
+    """Draw a number for where positions start, and bytes that choose all else: a draw is dear."""
+    left, far = io.BytesIO(draw(digits)), draw(number)
+
+    def one_of(some: Sequence[_One]) -> _One:
+        return some[int.from_bytes(left.read(_width(some)), "big") % len(some)]
+
+    one = {name: one_of(some) for name, some in options.items()}
+    shape = itertools.chain.from_iterable(map(one_of, shapes[one["dtype"] != profile.dtypes[0]]))
+    batch, seq, heads, head_dim = shape
+    batch, seq = _fewer(batch, seq, profile, space)
     return Case(
         batch=batch,
         seq=seq,
         heads=heads,
         head_dim=head_dim,
-        start=one["starts"],
-        positions=one["kinds"],
-        convention=by.stating(interleaved=one["layouts"], base=one["bases"]),
-        dtype=dtype,
+        start=one["starts"][far % len(one["starts"])],
+        positions=one["positions"],
+        convention=_by(profile, head_dim, one),
+        dtype=one["dtype"],
         limit=limit,
         values=one["values"],
         strided=one["strided"],
-        seed=one["seeds"],
+        seed=one_of(_SEEDS),  # last, where the search for the worst varies bytes: a case each
     )
 
 
-def _one_of(values: Sequence[Any]) -> _Choice:
-    return st.sampled_from(values) if len(values) > 1 else (values[0],)
+def _by(profile: Profile, head_dim: int, one: Mapping[str, Any]) -> Convention:
+    by, scheme = profile.rotation, profile.scaling
+    said = Keywords(interleaved=one["interleaved"], base=one["base"])
+    if one["part"] is not None:
+        some = _parts(head_dim)
+        if scheme is not None:
+            some = [dim for dim in some if has_frequencies(scheme, dim)] or [by.dim(head_dim)]
+        said["rotary_dim"] = some[one["part"] % len(some)]
+    return (by if one["numbers"] else by.text).stating(**said)
 
 
-def _shapes(
-    profile: Profile, space: Space, *, whole_pool: bool, largest: bool = False
-) -> st.SearchStrategy[tuple[int, int, int, int]]:
+def _shapes(profile: Profile, space: Space, *, whole_pool: bool) -> tuple[_Shapes, _Shapes]:
+    """Return what shapes are made of, for the first claimed dtype and, of one size, for others."""
     smallest = max(space.min_dim, (profile.rotary_dim or 0) + 2 * space.partial)
     dims = [dim for dim in profile.head_dims if dim >= smallest] or [max(profile.head_dims)]
     dims = [dim for dim in dims if dim <= (space.max_dim or dim)] or dims[:1]
     one_row = profile.axes == "shd"
     least = (1 if one_row else space.min_batch, space.min_seq, space.min_heads)
-    most = profile.max_tokens
     if profile.compiles:
         shapes = pool(profile.head_dims, one_row=one_row)
-        fits = [
+        fits: list[tuple[int, ...]] = [
             shape
             for shape in shapes
             if shape[3] in dims
             and all(n >= m for n, m in zip(shape, least, strict=False))
-            and (most is None or shape[0] * shape[1] <= most)
+            and shape[:2] == _fewer(*shape[:2], profile, space)
         ]
-        if fits:
-            # Few elements cannot tell one precision class of a narrow dtype from another.
-            one = fits[-1:] if largest else fits[:2][-1:]
-            return st.sampled_from(fits if whole_pool else one)
-        dim = shapes[1][3]
-        rows, tokens, heads = map(max, shapes[1], least)
-        if most is not None:
-            rows, tokens = _fewer(rows, tokens, least, most)
-        return st.just((rows, tokens, heads, dim if dim in dims else dims[-1]))
+        dim = shapes[1][3] if shapes[1][3] in dims else dims[-1]
+        fits = fits or [(*map(max, shapes[1], least), dim)]
+        some = fits if whole_pool else fits[:2][-1:]
+        # Few elements cannot tell one precision class of a narrow dtype from another.
+        return [some], [fits[-1:] * len(some)]
     choices = ((1,) if one_row else (1, 2, 3), (1, 2, 3, 5, 8, _LONGEST), (1, 2, 3, 4))
     sizes = [
         [size for size in some if size >= m] or [m] for some, m in zip(choices, least, strict=True)
@@ -143,16 +152,17 @@ def _shapes(
     # The widest head has the most pairs, and in a narrow one a single pair shows in a sum: they are
     # drawn twice as often as any other.
     often = [*dims, *(dim for dim in dims if dim <= _NARROW), max(dims)]
-    drawn = st.tuples(*(st.sampled_from(some) for some in (*sizes, often)))
+    apart = [[(size,) for size in some] for some in (*sizes, often)]
+    return apart, apart
+
+
+def _fewer(batch: int, seq: int, profile: Profile, space: Space) -> tuple[int, int]:
+    """Shorten the sequence, then the batch, until there are not more tokens than are claimed."""
+    most = profile.max_tokens
     if most is None:
-        return drawn
-    return drawn.map(lambda shape: (*_fewer(shape[0], shape[1], least, most), *shape[2:]))
-
-
-def _fewer(batch: int, seq: int, least: tuple[int, ...], most: int) -> tuple[int, int]:
-    """Shorten the sequence, then the batch, until there are not more tokens than that."""
-    seq = max(min(seq, most // batch), least[1])
-    return max(min(batch, most // seq), least[0]), seq
+        return batch, seq
+    seq = max(min(seq, most // batch), space.min_seq)
+    return max(min(batch, most // seq), min(batch, space.min_batch)), seq
 
 
 def _parts(head_dim: int) -> list[int]:
@@ -161,13 +171,10 @@ def _parts(head_dim: int) -> list[int]:
     return [part for part in parts if part >= 2 and part % 2 == 0 and part < head_dim] or [head_dim]
 
 
-def _starts(limit: int) -> st.SearchStrategy[int]:
-    edges = [edge for edge in _EDGES if edge <= limit]
-    options = [st.integers(0, min(16, limit)), st.integers(0, min(4096, limit))]
-    if edges:
-        options.append(st.sampled_from(edges))
-    options.append(st.integers(0, limit))
-    return st.one_of(options)
+def _starts(last: int) -> list[Sequence[int]]:
+    """Return where positions may start: near, among many, at an edge, anywhere."""
+    near, many, anywhere = (range(min(most, last) + 1) for most in (16, 4096, last))
+    return [near, many, [*(edge for edge in _EDGES if edge < last), last], anywhere]
 
 
 def _patterns(profile: Profile, space: Space) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, reject, seed, settings
 from hypothesis.strategies import SearchStrategy
 
 from ropespec.conformance.case import Case, seed_of
@@ -171,8 +171,11 @@ class Search:
                     turn = self.failed[0].seed
                 self._numbers[case] = kept.get(case.seed, case.seed) if kept else turn
             number = self._numbers[case]
+            asked = replace(case, seed=number)
+            if self.failed is None and asked in self.outcomes:
+                reject()  # another is drawn for it
             try:
-                body(replace(case, seed=number))
+                body(asked)
             except Failed:
                 if not kept:
                     kept[case.seed] = number

@@ -1,5 +1,6 @@
 """What became of the arrays of a call: what each is, what it holds, and where it lies."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +17,18 @@ _MOST_RESULTS = 32
 _LONGEST = 500  # characters of a description
 
 
-def overlap(first: Memory | None, second: Memory | None) -> bool:
-    """Whether two pieces of memory have a byte in common; what is not known never has."""
-    if first is None or second is None or first[0] != second[0]:
-        return False
-    return first[1] < second[2] and second[1] < first[2]
+def overlap(some: Sequence[Memory | None], others: Sequence[Memory | None]) -> bool:
+    """Whether one of some pieces of memory has a byte in common with one of others.
+
+    What is not known never has.
+    """
+    for first in some:
+        for second in others:
+            if first is None or second is None or first[0] != second[0]:
+                continue
+            if first[1] < second[2] and second[1] < first[2]:
+                return True
+    return False
 
 
 def memory_of(array: Array) -> Memory | None:

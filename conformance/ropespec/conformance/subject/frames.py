@@ -1,7 +1,8 @@
 """Frames: a JSON header and NumPy arrays over a socket between the session and its worker.
 
-A frame is the length of the header (8 bytes, little-endian), the header as JSON, and the bytes of
-the arrays one after the other. The header lists dtype and shape of each array; nothing is pickled.
+A frame is the lengths of its table and of its header (8 bytes each, little-endian), both as JSON,
+and the bytes of the arrays one after the other. The table lists dtype and shape of each array, and
+is read once where the next is the same; nothing is pickled.
 Arrays above `LARGE` bytes do not pass through the socket where the system has files in memory: the
 descriptor of such a file is sent along. The receiver reads it, for the memory under a mapping could
 be cut away. Nothing that arrives is believed: sizes, shapes and dtypes are looked at before memory
@@ -19,9 +20,10 @@ import math
 import os
 import socket
 import stat
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy import asarray, empty  # bound before a subject can put others in their place
@@ -49,13 +51,15 @@ DTYPES = frozenset(
     )
 )
 """The dtypes that can be sent."""
-_PREFIX = 8
+_PREFIX = struct.Struct("<QQ")
 _CHUNK = 2**16  # asking the system costs more than to copy that much
 _MOST_HEADER = 2**20
+_MOST_TABLE = 2**17
+_KNOWN = 256  # tables
 _MOST_FILES = 16
 _MOST_AXES = 64  # those of NumPy
 _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-_KEYS = {"dtype", "shape", "file"}
+_KEYS = ("dtype", "shape", "file")
 
 
 class FrameError(Exception):
@@ -109,7 +113,7 @@ class Channel:
         Parameters
         ----------
         header : mapping
-            JSON values; the key `arrays` is taken.
+            JSON values.
         arrays : sequence of array
             Of the dtypes in `DTYPES`, any shape and any strides.
 
@@ -123,24 +127,24 @@ class Channel:
             If the peer is gone.
         """
         files: list[BinaryIO] = []
-        table: list[dict[str, Any]] = []
+        rows: list[_Row] = []
         bodies: list[bytes] = []
-        if len(arrays) > MOST_ARRAYS or sum(item.nbytes for item in arrays) > MOST_BYTES:
+        if len(arrays) > MOST_ARRAYS or sum([item.nbytes for item in arrays]) > MOST_BYTES:
             raise ValueError(f"a frame holds {MOST_ARRAYS} arrays and {MOST_BYTES} bytes at most")
         try:
             for array in arrays:
-                name = _sendable(array.dtype)
-                plain = asarray(array, array.dtype.newbyteorder("="), order="C")
+                dtype = _sendable(array.dtype)
+                plain = array if array.dtype == dtype else asarray(array, dtype)
                 file = None
                 if self._files and plain.nbytes > LARGE and len(files) < _MOST_FILES:
-                    file = _write_file(plain)
+                    file = _write_file(asarray(plain, order="C"))
                 if file is None:
-                    bodies.append(plain.tobytes())
+                    bodies.append(plain.tobytes())  # in C order
                 else:
                     files.append(file)
-                table.append({"dtype": name, "shape": plain.shape, "file": file is not None})
-            head = json.dumps({**header, "arrays": table}).encode()
-            data = b"".join([len(head).to_bytes(_PREFIX, "little"), head, *bodies])
+                rows.append((dtype, plain.shape, file is not None))
+            table, head = _table(tuple(rows)), json.dumps(header).encode()
+            data = b"".join([_PREFIX.pack(len(table), len(head)), table, head, *bodies])
             self._send(data, [file.fileno() for file in files])
         finally:
             for file in files:
@@ -161,20 +165,19 @@ class Channel:
         FrameError
             If what arrives is not a frame.
         """
-        prefix = bytearray(_PREFIX)
         descriptors: list[int] = []
         try:
             if not self._read:
                 self._receive_first(descriptors)
-            self._fill(memoryview(prefix))
-            length = int.from_bytes(prefix, "little")
-            if length > _MOST_HEADER:
-                raise FrameError(f"a header of {length} bytes")
-            head = bytearray(length)
-            self._fill(memoryview(head))
-            header, table = _parse(head)
+            of_table, of_header = _PREFIX.unpack(self._taken(_PREFIX.size))
+            if of_table > _MOST_TABLE or of_header > _MOST_HEADER:
+                raise FrameError(f"a table of {of_table} and a header of {of_header} bytes")
+            entries = _entries(bytes(self._taken(of_table)))
+            header = _parsed(self._taken(of_header), "header")
+            if not isinstance(header, dict):
+                raise FrameError("a header that is no object")
             waiting = iter(descriptors)
-            arrays = tuple(self._body(entry, waiting) for entry in table)
+            arrays = tuple([self._body(entry, waiting) for entry in entries])
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -229,6 +232,15 @@ class Channel:
                 self._read = memoryview(data)
                 return
 
+    def _taken(self, size: int) -> memoryview:
+        """Return the next bytes."""
+        if size <= len(self._read):
+            found, self._read = self._read[:size], self._read[size:]
+            return found
+        view = memoryview(bytearray(size))
+        self._fill(view)
+        return view
+
     def _fill(self, view: memoryview) -> None:
         at_hand = min(len(self._read), len(view))
         view[:at_hand] = self._read[:at_hand]
@@ -250,15 +262,11 @@ class Channel:
             self._wait(writing)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     file: bool
-
-    @property
-    def nbytes(self) -> int:
-        return self.dtype.itemsize * math.prod(self.shape)
+    nbytes: int
 
 
 @functools.cache
@@ -280,22 +288,37 @@ def dtype_named(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
-def _parse(head: bytearray) -> tuple[dict[str, Any], list[_Entry]]:
-    try:
-        header = json.loads(head)
-    except (ValueError, RecursionError) as error:
-        raise FrameError(f"a header that cannot be read: {type(error).__name__}") from None
-    found = header.pop("arrays", None) if isinstance(header, dict) else None
+_Row = tuple[np.dtype[Any], tuple[int, ...], bool]
+
+
+@functools.lru_cache(_KNOWN)
+def _table(rows: tuple[_Row, ...]) -> bytes:
+    """Return the table of arrays of these dtypes and shapes, and whether each is in a file."""
+    named = ((dtype.name, shape, file) for dtype, shape, file in rows)
+    return json.dumps([dict(zip(_KEYS, row, strict=True)) for row in named]).encode()
+
+
+@functools.lru_cache(_KNOWN)
+def _entries(table: bytes) -> tuple[_Entry, ...]:
+    """Read a table."""
+    found = _parsed(memoryview(table), "table")
     if not isinstance(found, list) or len(found) > MOST_ARRAYS:
-        raise FrameError("a header without a list of arrays")
-    table = [_entry(row) for row in found]
-    if sum(entry.nbytes for entry in table) > MOST_BYTES:
+        raise FrameError("a table that is no list of arrays")
+    entries = tuple(map(_entry, found))
+    if sum(entry.nbytes for entry in entries) > MOST_BYTES:
         raise FrameError(f"arrays of more than {MOST_BYTES} bytes")
-    return header, table
+    return entries
+
+
+def _parsed(text: memoryview, what: str) -> object:
+    try:
+        return json.loads(str(text, "utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise FrameError(f"a {what} that cannot be read: {type(error).__name__}") from None
 
 
 def _entry(row: object) -> _Entry:
-    if not isinstance(row, dict) or set(row) != _KEYS:
+    if not isinstance(row, dict) or set(row) != set(_KEYS):
         raise FrameError("an array without dtype, shape and file")
     dtype, shape, file = row["dtype"], row["shape"], row["file"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
@@ -303,18 +326,18 @@ def _entry(row: object) -> _Entry:
     if not isinstance(shape, list) or len(shape) > _MOST_AXES:
         raise FrameError("an array whose shape is no short list")
     sides = [side for side in shape if type(side) is int and side >= 0]
-    found = _Entry(dtype_named(dtype), tuple(sides), file is True)
+    size = dtype_named(dtype).itemsize
     # NumPy multiplies the sides of empty arrays too.
-    if len(sides) < len(shape) or math.prod(filter(None, sides)) * found.dtype.itemsize >= 2**63:
+    if len(sides) < len(shape) or math.prod(filter(None, sides)) * size >= 2**63:
         raise FrameError("an array whose shape is impossible")
-    return found
+    return _Entry(dtype_named(dtype), tuple(sides), file is True, size * math.prod(sides))
 
 
 @functools.cache
-def _sendable(dtype: np.dtype[Any]) -> str:
-    """Return the name by which the receiver finds this dtype; refuse all that it would not."""
+def _sendable(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return what the receiver finds by the name of this dtype; refuse all that it would not."""
     if dtype.newbyteorder("=") == dtype_named(dtype.name):
-        return dtype.name
+        return dtype_named(dtype.name)
     raise TypeError(f"arrays of dtype {dtype} cannot be sent")
 
 

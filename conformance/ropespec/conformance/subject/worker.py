@@ -260,8 +260,8 @@ class _Worker:
                 "dtype": one.dtype,
                 "is_array": one.framework == framework.name,
                 "device": one.device,
-                "alias": any(overlap(own, other) for own in (place, *joined) for other in given),
-                "reused": any(overlap(own, other) for own in (place, *joined) for other in earlier),
+                "alias": overlap((place, *joined), given),
+                "reused": overlap((place, *joined), earlier),
                 "description": one.described_beside(framework.name),
             }
             for place, one in zip(places, returned, strict=True)

@@ -173,7 +173,7 @@ def nan_replaced(x: Array, positions: Array) -> Array:
         return np.nan_to_num(rope(x, positions))
 
 
-@wrong("", "Subnormal numbers become zero.", "JDG-3.precision", "ROT-10.identity")
+@wrong("", "Subnormal numbers become zero.", "ROT-10.identity")
 def flushes_subnormals(x: Array, positions: Array) -> Array:
     """Do as a processor does that was told to be fast."""
     y = rope(x, positions)

@@ -95,12 +95,12 @@ def zero(trial: Trial, case: Case) -> Finding:
     "ATT-4.groups",
     "Query head h attends with key head h mod G, or with the first ones, instead of h // (H/G).",
     needs=_NEEDS,
-    space=Space(max_position=NEAR, min_heads=2),
+    space=Space(max_position=NEAR, min_heads=4),  # those of which two may share a key head
 )
 def groups(trial: Trial, case: Case) -> Finding:
     """Neighbouring query heads share a key head; with and without a mask."""
     divisors = [g for g in range(1, case.heads) if case.heads % g == 0]
-    shared = divisors[case.seq % len(divisors)]
+    shared = divisors[case.seed // 2 % len(divisors)]
     given = _masked(case, groups=shared) if case.seed % 2 else inputs(case, groups=shared)
     message = f"{case.heads} query heads on {shared} key heads: head h must attend with h // (H/G)"
     return judged(call_attention(trial, case, given), attend(trial, case, given), message)

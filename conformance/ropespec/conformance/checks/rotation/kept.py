@@ -27,8 +27,13 @@ __all__: list[str] = []
 
 def _ways_to_grow(trial: Trial, seed: int, strength: int) -> Walk:
     del seed, strength
-    usual, count = usual_case(trial, 0), len(_WAYS) - (not trial.profile.numbers)
+    usual, count = usual_case(trial, 0), _ways(trial)
     return listed(dataclasses.replace(usual, seed=number) for number in range(count))
+
+
+def _ways(trial: Trial) -> int:
+    """Return how many of `_WAYS` there are of tokens that have as many numbers as these."""
+    return len(_WAYS) if trial.profile.numbers else len(_WAYS) - 1
 
 
 @check(
@@ -44,7 +49,7 @@ def grows_in_time(trial: Trial, case: Case) -> Finding:
     token between two powers comes next; in the third one of several numbers of a token does, and
     then another. What is wrong after the farthest call too is the business of other checks.
     """
-    most, way = min(case.limit, LAST), case.seed % len(_WAYS)
+    most, way = min(case.limit, LAST), case.seed % _ways(trial)
     numbers = trial.profile.numbers if way == len(_WAYS) - 1 else 0
     if numbers:
         case = dataclasses.replace(case, convention=trial.profile.rotation)

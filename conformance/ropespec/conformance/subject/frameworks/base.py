@@ -79,6 +79,8 @@ def _differ(after: np.ndarray, before: np.ndarray) -> bool:
 
     By methods of the arrays, not functions of NumPy, which the subject may have replaced.
     """
+    if before.nbytes <= _PIECE:
+        return after.tobytes() != before.tobytes()
     new, old = after.reshape(-1), before.reshape(-1)
     step = max(_PIECE // new.itemsize, 1)
     pieces = (slice(begin, begin + step) for begin in range(0, new.size, step))
