@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -117,6 +118,22 @@ def test_no_framework_is_imported_to_know_of_it(code):
     )
 
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_command_imports_no_other():
+    """Whoever checks waits for nothing that other commands need, and help knows them all."""
+    names = command.list_commands(click.Context(command))
+    source = (
+        "import sys\nfrom ropespec.conformance.cli import main\nmain(['check', '--help'])\n"
+        f"print([one for one in {names} if 'ropespec.conformance.cli.' + one in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "['check']"
+    said = CliRunner().invoke(command, ["--help"]).stdout
+    assert re.findall(r"^  ([a-z]+)  ", said, re.MULTILINE) == names
+    assert CliRunner().invoke(command, ["chekc"]).exit_code == 2
 
 
 @pytest.mark.parametrize("name", ARRAYS)

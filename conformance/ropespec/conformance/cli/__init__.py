@@ -3,23 +3,16 @@
 No framework is imported here: it is loaded by the worker of a subject alone.
 """
 
+import importlib
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from ropespec.conformance.cli.certify import certify_command
-from ropespec.conformance.cli.check import check_command
-from ropespec.conformance.cli.compare import compare_command
-from ropespec.conformance.cli.gallery import gallery_command
-from ropespec.conformance.cli.identify import identify_command
 from ropespec.conformance.cli.interruption import repeated
 from ropespec.conformance.cli.output import forgive_streams, silence
-from ropespec.conformance.cli.spec import spec_command
 from ropespec.conformance.cli.status import CONFORMS, INTERRUPTED, Unusable
-from ropespec.conformance.cli.vectors import vectors_command
-from ropespec.conformance.cli.zoo import zoo_command
 from ropespec.conformance.report.document import version
 from ropespec.conformance.report.screen import shown
 from ropespec.conformance.subject.errors import TargetUnusable
@@ -34,8 +27,29 @@ class _Interrupted(click.ClickException):
     exit_code = INTERRUPTED
 
 
+_COMMANDS = ("certify", "check", "compare", "gallery", "identify", "spec", "vectors", "zoo")
+"""Each is in the module of its name."""
+
+
 class _Group(click.Group):
-    """A group that treats Ctrl-C like any other reason to stop: one line, no blank ones."""
+    """A group that imports the one command that is asked for, and all for help.
+
+    It treats Ctrl-C like any other reason to stop: one line, no blank ones.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of `--help`."""
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; None if there is none of that name."""
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"{__name__}.{cmd_name}")
+        found: click.Command = getattr(module, f"{cmd_name}_command")
+        return found
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # the signature of click
         """Run the command."""
@@ -79,16 +93,6 @@ def command(context: click.Context) -> None:
     """  # noqa: D301  # click reads the character \b as "keep these lines"
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-command.add_command(check_command)
-command.add_command(identify_command)
-command.add_command(compare_command)
-command.add_command(certify_command)
-command.add_command(spec_command)
-command.add_command(vectors_command)
-command.add_command(gallery_command)
-command.add_command(zoo_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

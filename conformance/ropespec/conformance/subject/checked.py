@@ -49,7 +49,7 @@ def texts(value: object, what: str, least: int = 0) -> tuple[str, ...]:
 def flags(value: object, what: str) -> tuple[bool, ...]:
     """Return several truth values."""
     found = rows(value, what)
-    if all(isinstance(item, bool) for item in found):
+    if set(map(type, found)) <= {bool}:
         return tuple(found)
     raise _wrong(value, what, "truth values")
 

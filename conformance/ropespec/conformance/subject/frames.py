@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from numpy import asarray, empty  # bound before a subject can put others in their place
+from numpy import asarray, empty, ndarray  # bound before a subject can put others in their place
 
 __all__ = [
     "DTYPES",
@@ -55,7 +55,8 @@ _PREFIX = struct.Struct("<QQ")
 _CHUNK = 2**16  # asking the system costs more than to copy that much
 _MOST_HEADER = 2**20
 _MOST_TABLE = 2**17
-_KNOWN = 256  # tables
+_KNOWN = 4096  # tables, of so many bytes at most
+_SHORT = 512
 _MOST_FILES = 16
 _MOST_AXES = 64  # those of NumPy
 _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
@@ -133,7 +134,7 @@ class Channel:
             raise ValueError(f"a frame holds {MOST_ARRAYS} arrays and {MOST_BYTES} bytes at most")
         try:
             for array in arrays:
-                dtype = _sendable(array.dtype)
+                name, dtype = _sendable(array.dtype)
                 plain = array if array.dtype == dtype else asarray(array, dtype)
                 file = None
                 if self._files and plain.nbytes > LARGE and len(files) < _MOST_FILES:
@@ -142,7 +143,7 @@ class Channel:
                     bodies.append(plain.tobytes())  # in C order
                 else:
                     files.append(file)
-                rows.append((dtype, plain.shape, file is not None))
+                rows.append((name, plain.shape, file is not None))
             table, head = _table(tuple(rows)), json.dumps(header).encode()
             data = b"".join([_PREFIX.pack(len(table), len(head)), table, head, *bodies])
             self._send(data, [file.fileno() for file in files])
@@ -172,7 +173,8 @@ class Channel:
             of_table, of_header = _PREFIX.unpack(self._taken(_PREFIX.size))
             if of_table > _MOST_TABLE or of_header > _MOST_HEADER:
                 raise FrameError(f"a table of {of_table} and a header of {of_header} bytes")
-            entries = _entries(bytes(self._taken(of_table)))
+            table = bytes(self._taken(of_table))
+            entries = _known(table) if of_table <= _SHORT else _entries(table)
             header = _parsed(self._taken(of_header), "header")
             if not isinstance(header, dict):
                 raise FrameError("a header that is no object")
@@ -187,7 +189,9 @@ class Channel:
         descriptor = next(descriptors, None) if entry.file else None
         if entry.file and (descriptor is None or _file_size(descriptor) < entry.nbytes):
             raise FrameError("an array whose file is missing or too short")
-        raw = empty(entry.nbytes, np.uint8)
+        if descriptor is None and entry.nbytes <= len(self._read):
+            return ndarray(entry.shape, entry.dtype, self._taken(entry.nbytes))
+        raw = empty(entry.nbytes, np.uint8)  # no memory is taken before something is written there
         if descriptor is None:
             self._fill(raw.data)
         else:
@@ -232,14 +236,14 @@ class Channel:
                 self._read = memoryview(data)
                 return
 
-    def _taken(self, size: int) -> memoryview:
-        """Return the next bytes."""
+    def _taken(self, size: int) -> bytearray:
+        """Return the next bytes, which are the caller's own."""
         if size <= len(self._read):
-            found, self._read = self._read[:size], self._read[size:]
-            return found
-        view = memoryview(bytearray(size))
-        self._fill(view)
-        return view
+            found, self._read = bytearray(self._read[:size]), self._read[size:]
+        else:
+            found = bytearray(size)
+            self._fill(memoryview(found))
+        return found
 
     def _fill(self, view: memoryview) -> None:
         at_hand = min(len(self._read), len(view))
@@ -288,20 +292,18 @@ def dtype_named(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
-_Row = tuple[np.dtype[Any], tuple[int, ...], bool]
+_Row = tuple[str, tuple[int, ...], bool]
 
 
 @functools.lru_cache(_KNOWN)
 def _table(rows: tuple[_Row, ...]) -> bytes:
     """Return the table of arrays of these dtypes and shapes, and whether each is in a file."""
-    named = ((dtype.name, shape, file) for dtype, shape, file in rows)
-    return json.dumps([dict(zip(_KEYS, row, strict=True)) for row in named]).encode()
+    return json.dumps([dict(zip(_KEYS, row, strict=True)) for row in rows]).encode()
 
 
-@functools.lru_cache(_KNOWN)
 def _entries(table: bytes) -> tuple[_Entry, ...]:
     """Read a table."""
-    found = _parsed(memoryview(table), "table")
+    found = _parsed(table, "table")
     if not isinstance(found, list) or len(found) > MOST_ARRAYS:
         raise FrameError("a table that is no list of arrays")
     entries = tuple(map(_entry, found))
@@ -310,7 +312,10 @@ def _entries(table: bytes) -> tuple[_Entry, ...]:
     return entries
 
 
-def _parsed(text: memoryview, what: str) -> object:
+_known = functools.lru_cache(_KNOWN)(_entries)
+
+
+def _parsed(text: bytes | bytearray, what: str) -> object:
     try:
         return json.loads(str(text, "utf-8"))
     except (ValueError, RecursionError) as error:
@@ -334,10 +339,10 @@ def _entry(row: object) -> _Entry:
 
 
 @functools.cache
-def _sendable(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return what the receiver finds by the name of this dtype; refuse all that it would not."""
+def _sendable(dtype: np.dtype[Any]) -> tuple[str, np.dtype[Any]]:
+    """Return the name of a dtype, and what is found by it; refuse what would be another."""
     if dtype.newbyteorder("=") == dtype_named(dtype.name):
-        return dtype_named(dtype.name)
+        return dtype.name, dtype_named(dtype.name)
     raise TypeError(f"arrays of dtype {dtype} cannot be sent")
 
 
