@@ -92,6 +92,7 @@ class Pairs(NamedTuple):
     x2: Float
     cos: Float
     sin: Float
+    turned: Float  # y1 and y2, one after the other
     position: Float
     theta: Float
     gain: float = 1.0  # what cos and sin were multiplied by: the attention factor A
@@ -102,7 +103,7 @@ class Pairs(NamedTuple):
 class Budget(NamedTuple):
     """The terms of the bound for the two members of each pair, and their sum.
 
-    Each field has shape (2, B, S, H, r/2).
+    Each field broadcasts to (2, B, S, H, r/2).
     """
 
     angle: Float
@@ -229,37 +230,29 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2) * radius
     curve = 0.5 * off**2
     # Both members of the pairs at once, one after the other: a case is small, and calls are dear.
-    own, direct = np.abs(np.array(_turned(pairs))), np.array(_sizes(first, second, c, s))
+    # What is turned is at most `direct`, whatever the signs.
+    own, direct = np.abs(pairs.turned), np.array((first * c + second * s, first * s + second * c))
     other, crossed = own[::-1], direct[::-1]
 
     angle = np.minimum(off * other + curve * radius, chord)
     products = np.minimum(radius, direct + off * crossed + pairs.reach * curve * size)
-    table = relative * products + absolute * size
+    table = relative * products
+    if absolute:
+        table += absolute * size
     lost = angle + table
-    rounded = unit * (1 + unit) * ((1 + relative) * products + absolute * size)
-    rounded = rounded + unit * (own + lost)
+    rounded = unit * ((1 + unit) * (products + table) + own + lost)
     if UNIT_ROUNDOFF[dtype] < unit:  # x itself is rounded to the dtype of the arithmetic
-        rounded = rounded + unit * products
+        rounded += unit * products
     # The judge's own roundings: products and sum in float64, cos and sin of the oracle.
-    rounded = rounded + (ORACLE_ERROR * size + 2 * _U64 * (direct + own))
+    rounded += ORACLE_ERROR * size + 2 * _U64 * (direct + own)
     if isinstance(pairs.of.scheme, Told):  # of several numbers: a product for each
-        rounded = rounded + 4 * len(pairs.of.scheme.frequencies) * _U64 * size
+        rounded += 4 * len(pairs.of.scheme.frequencies) * _U64 * size
     if pairs.gain != 1.0:  # which was rounded too, and so were its products
-        rounded = rounded + (pairs.gain * ORACLE_ERROR * size + 2 * _U64 * direct)
-    store = np.zeros_like(own)
+        rounded += pairs.gain * ORACLE_ERROR * size + 2 * _U64 * direct
+    store = _floor(dtype, arithmetic, machine)
     if dtype != arithmetic:
-        store = UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
-    return Budget(angle, table, rounded, store + _floor(dtype, arithmetic, machine))
-
-
-def _turned(pairs: Pairs) -> tuple[Float, Float]:
-    x1, x2, cos, sin, *_ = pairs
-    return x1 * cos - x2 * sin, x1 * sin + x2 * cos
-
-
-def _sizes(first: Float, second: Float, c: Float, s: Float) -> tuple[Float, Float]:
-    """What `_turned` is at most, whatever the signs."""
-    return first * c + second * s, first * s + second * c
+        store = store + UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
+    return Budget(angle, table, rounded, np.asarray(store))
 
 
 def rounding(

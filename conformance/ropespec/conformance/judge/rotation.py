@@ -39,6 +39,16 @@ def from_pairs(
     return x
 
 
+@np.errstate(invalid="ignore")  # of what is infinite
+def _turned(x1: Float, x2: Float, cos: Float, sin: Float) -> Float:
+    """Return y1 and y2, one after the other."""
+    y1: Float = x1 * cos
+    both = np.empty((2, *y1.shape))
+    np.subtract(y1, x2 * sin, out=both[0])
+    np.add(x1 * sin, x2 * cos, out=both[1])
+    return both
+
+
 @dataclass(frozen=True, slots=True)
 class Rotation:
     """R_m x for one input, exactly, with everything a budget needs.
@@ -70,13 +80,12 @@ class Rotation:
         exact = x.astype(np.float64)
         cos, sin = (part[..., None, :] for part in angles.rotating(positions, dim, by))
         x1, x2 = pairs_of(exact, by)
-        with np.errstate(invalid="ignore"):
-            y1, y2 = x1 * cos - x2 * sin, x1 * sin + x2 * cos
+        turned = _turned(x1, x2, cos, sin)
         magnitude = angles.reached(positions, by)[..., None, :]
         theta, gain = angles.speeds(dim, frequencies), float(frequencies.gain)
-        pairs = Pairs(x1, x2, cos, sin, magnitude, theta, gain, gain, frequencies)
+        pairs = Pairs(x1, x2, cos, sin, turned, magnitude, theta, gain, gain, frequencies)
         tail = rest_of(exact, by)
-        return cls(from_pairs(y1, y2, tail, by), pairs, tail, by, x.dtype.name)
+        return cls(from_pairs(turned[0], turned[1], tail, by), pairs, tail, by, x.dtype.name)
 
     @classmethod
     def by_tables(
@@ -93,10 +102,10 @@ class Rotation:
         x1, x2 = pairs_of(exact, by)
         zero = np.zeros(cos.shape[-1])
         reach = 4.0 * max(np.abs([c, s]).max(initial=0.0), 1.0)
-        pairs = Pairs(x1, x2, c, s, zero, zero, reach=reach)
+        turned = _turned(x1, x2, c, s)
+        pairs = Pairs(x1, x2, c, s, turned, zero, zero, reach=reach)
         tail = rest_of(exact, by)
-        y = from_pairs(x1 * c - x2 * s, x1 * s + x2 * c, tail, by)
-        return cls(y, pairs, tail, by, x.dtype.name)
+        return cls(from_pairs(turned[0], turned[1], tail, by), pairs, tail, by, x.dtype.name)
 
     def budget(self, precision: Precision, machine: Machine) -> Budget:
         """Bound the error of the turning components under a class."""
