@@ -45,6 +45,7 @@ __all__ = [
     "budget",
     "rounding",
     "table_error",
+    "turned",
 ]
 
 Float = NDArray[np.float64]
@@ -92,12 +93,22 @@ class Pairs(NamedTuple):
     x2: Float
     cos: Float
     sin: Float
-    turned: Float  # y1 and y2, one after the other
     position: Float
     theta: Float
     gain: float = 1.0  # what cos and sin were multiplied by: the attention factor A
     reach: float = 1.0  # the radius of their circle: A, or what bounds tables that are given
     of: Frequencies = _PLAIN  # what theta is, for what a scheme adds to its error
+
+
+@np.errstate(invalid="ignore")  # of what is infinite
+def turned(pairs: Pairs) -> Float:
+    """Return y1 and y2, one after the other."""
+    x1, x2, cos, sin, *_ = pairs
+    y1: Float = x1 * cos
+    both = np.empty((2, *y1.shape))
+    np.subtract(y1, x2 * sin, out=both[0])
+    np.add(x1 * sin, x2 * cos, out=both[1])
+    return both
 
 
 class Budget(NamedTuple):
@@ -231,7 +242,7 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     curve = 0.5 * off**2
     # Both members of the pairs at once, one after the other: a case is small, and calls are dear.
     # What is turned is at most `direct`, whatever the signs.
-    own, direct = np.abs(pairs.turned), np.array((first * c + second * s, first * s + second * c))
+    own, direct = np.abs(turned(pairs)), np.array((first * c + second * s, first * s + second * c))
     other, crossed = own[::-1], direct[::-1]
 
     angle = np.minimum(off * other + curve * radius, chord)

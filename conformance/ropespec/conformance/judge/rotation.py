@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropespec.conformance.judge import angles
-from ropespec.conformance.judge.budget import Budget, Machine, Pairs, budget
+from ropespec.conformance.judge.budget import Budget, Machine, Pairs, budget, turned
 from ropespec.conformance.judge.precision import Precision
 from ropespec.spec.convention import Convention, Pairing
 
@@ -37,16 +37,6 @@ def from_pairs(
     for place, part in zip(by.places(width), (first, second, rest), strict=True):
         x[..., place] = part
     return x
-
-
-@np.errstate(invalid="ignore")  # of what is infinite
-def _turned(x1: Float, x2: Float, cos: Float, sin: Float) -> Float:
-    """Return y1 and y2, one after the other."""
-    y1: Float = x1 * cos
-    both = np.empty((2, *y1.shape))
-    np.subtract(y1, x2 * sin, out=both[0])
-    np.add(x1 * sin, x2 * cos, out=both[1])
-    return both
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +70,16 @@ class Rotation:
         exact = x.astype(np.float64)
         cos, sin = (part[..., None, :] for part in angles.rotating(positions, dim, by))
         x1, x2 = pairs_of(exact, by)
-        turned = _turned(x1, x2, cos, sin)
         magnitude = angles.reached(positions, by)[..., None, :]
         theta, gain = angles.speeds(dim, frequencies), float(frequencies.gain)
-        pairs = Pairs(x1, x2, cos, sin, turned, magnitude, theta, gain, gain, frequencies)
-        tail = rest_of(exact, by)
-        return cls(from_pairs(turned[0], turned[1], tail, by), pairs, tail, by, x.dtype.name)
+        pairs = Pairs(x1, x2, cos, sin, magnitude, theta, gain, gain, frequencies)
+        return cls.turning(pairs, rest_of(exact, by), by, x.dtype.name)
+
+    @classmethod
+    def turning(cls, pairs: Pairs, tail: Float, by: Convention, dtype: str) -> "Rotation":
+        """Turn these pairs; the tail passes through."""
+        first, second = turned(pairs)
+        return cls(from_pairs(first, second, tail, by), pairs, tail, by, dtype)
 
     @classmethod
     def by_tables(
@@ -102,10 +96,8 @@ class Rotation:
         x1, x2 = pairs_of(exact, by)
         zero = np.zeros(cos.shape[-1])
         reach = 4.0 * max(np.abs([c, s]).max(initial=0.0), 1.0)
-        turned = _turned(x1, x2, c, s)
-        pairs = Pairs(x1, x2, c, s, turned, zero, zero, reach=reach)
-        tail = rest_of(exact, by)
-        return cls(from_pairs(turned[0], turned[1], tail, by), pairs, tail, by, x.dtype.name)
+        pairs = Pairs(x1, x2, c, s, zero, zero, reach=reach)
+        return cls.turning(pairs, rest_of(exact, by), by, x.dtype.name)
 
     def budget(self, precision: Precision, machine: Machine) -> Budget:
         """Bound the error of the turning components under a class."""

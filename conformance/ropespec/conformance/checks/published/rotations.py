@@ -13,7 +13,7 @@ from ropespec.conformance.checks.shared import LITERAL, NEAR, answer, draw, of_t
 from ropespec.conformance.judge import oracle
 from ropespec.conformance.judge.bounds import Bounded, Rules
 from ropespec.conformance.judge.finding import Call, Finding, compare, held, worst
-from ropespec.conformance.judge.rotation import Rotation, from_pairs
+from ropespec.conformance.judge.rotation import Rotation
 from ropespec.conformance.registry import check
 from ropespec.conformance.trial import Trial
 from ropespec.reference import published
@@ -141,11 +141,8 @@ def _emb_exactly(x: NDArray[Any], freqs_cis: NDArray[Any], allowed: Rules) -> Bo
     at_zero = np.zeros(x.shape[:2], dtype=np.int64)
     exact = Rotation.of(x, at_zero, _PRINTED)
     pairs = exact.pairs._replace(cos=wide.real, sin=wide.imag)
-    y1 = pairs.x1 * pairs.cos - pairs.x2 * pairs.sin
-    y2 = pairs.x1 * pairs.sin + pairs.x2 * pairs.cos
-    y = from_pairs(y1, y2, exact.tail, _PRINTED)
-    exact = replace(exact, pairs=pairs, y=y, dtype=allowed.dtype)
-    return Bounded(y, exact.allowed(allowed.precision, allowed.machine))
+    exact = Rotation.turning(pairs, exact.tail, _PRINTED, allowed.dtype)
+    return Bounded(exact.y, exact.allowed(allowed.precision, allowed.machine))
 
 
 @check(
