@@ -5,13 +5,7 @@ import pytest
 
 from ropespec.spec import arguments
 from ropespec.spec.arguments import ArrayFacts
-from ropespec.spec.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    ArgumentValueError,
-    describe,
-    dtype_name,
-)
+from ropespec.spec.errors import ArgumentError, ArgumentTypeError, ArgumentValueError, describe
 
 
 @pytest.mark.parametrize(
@@ -179,17 +173,3 @@ def test_long_values_are_cut():
     """A description stays on one line."""
     assert len(describe(list(range(1000)))) < 80
     assert describe(7) == "7 (int)"
-
-
-@pytest.mark.parametrize(
-    ("dtype", "name"),
-    [
-        (np.dtype(">f4"), "float32"),
-        (np.dtype(np.float16), "float16"),
-        ("torch.bfloat16", "bfloat16"),
-        (["no", "hash"], "['no', 'hash']"),
-    ],
-)
-def test_a_dtype_has_its_bare_name_each_time(dtype, name):
-    """NumPy makes a name up each time it is asked, so names are kept; not all have a hash."""
-    assert [dtype_name(dtype) for _ in range(2)] == [name, name]

@@ -4,8 +4,6 @@ A call is refused in this order: an argument has the wrong type (`ArgumentTypeEr
 value or shape (`ArgumentValueError`), or two arguments do not fit each other (the latter again).
 """
 
-import functools
-
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
@@ -77,13 +75,4 @@ def describe(value: object) -> str:
 
 def dtype_name(dtype: object) -> str:
     """Return the bare name of a dtype of any framework, such as `float32`."""
-    try:
-        return _bare(dtype)
-    except TypeError:  # without a hash it is no dtype, but has words of its own
-        return _bare.__wrapped__(dtype)
-
-
-@functools.lru_cache(maxsize=64)
-def _bare(dtype: object) -> str:
-    """Return the name; NumPy makes it up each time it is asked."""
     return str(getattr(dtype, "name", dtype)).rpartition(".")[2]

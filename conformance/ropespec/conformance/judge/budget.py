@@ -114,7 +114,7 @@ def turned(pairs: Pairs) -> Float:
 class Budget(NamedTuple):
     """The terms of the bound for the two members of each pair, and their sum.
 
-    Each field broadcasts to (2, B, S, H, r/2).
+    Each field has shape (2, B, S, H, r/2).
     """
 
     angle: Float
@@ -260,10 +260,10 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
         rounded += 4 * len(pairs.of.scheme.frequencies) * _U64 * size
     if pairs.gain != 1.0:  # which was rounded too, and so were its products
         rounded += pairs.gain * ORACLE_ERROR * size + 2 * _U64 * direct
-    store = _floor(dtype, arithmetic, machine)
+    store = np.full_like(own, _floor(dtype, arithmetic, machine))
     if dtype != arithmetic:
-        store = store + UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
-    return Budget(angle, table, rounded, np.asarray(store))
+        store += UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
+    return Budget(angle, table, rounded, store)
 
 
 def rounding(
