@@ -242,7 +242,7 @@ def test_wide_and_empty_is_a_frame(raw):
 
 
 def send_with(raw, descriptor, size):
-    """Send a header of one array of so many bytes, in the file of that descriptor."""
+    """Send a table of one array of so many bytes, in the file of that descriptor."""
     socket.send_fds(raw[0], [framed(listed(("int8", [size], True)))], [descriptor])
     os.close(descriptor)
 

@@ -114,6 +114,7 @@ def _drawn(
 
 
 def _by(profile: Profile, head_dim: int, one: Mapping[str, Any]) -> Convention:
+    """Return how a case rotates that has these options."""
     by, scheme = profile.rotation, profile.scaling
     said = Keywords(interleaved=one["interleaved"], base=one["base"])
     if one["part"] is not None:
