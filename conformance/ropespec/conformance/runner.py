@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
 from ropespec.conformance.jobs.check import run_check
-from ropespec.conformance.jobs.job import Elsewhere, Job, Left, Ran
+from ropespec.conformance.jobs.job import Elsewhere, Job, Ran
+from ropespec.conformance.jobs.left import Left
 from ropespec.conformance.jobs.plan import Plan, select
 from ropespec.conformance.judge.fault import Fault
 from ropespec.conformance.judge.finding import FLUSHED

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ropespec.conformance.jobs.plan import Plan
+if TYPE_CHECKING:
+    from ropespec.conformance.jobs.plan import Plan
 
 __all__ = ["GOODBYE", "Asked", "Subject"]
 
@@ -43,5 +44,5 @@ class Asked:
         The ids of the checks, in the order in which to run them.
     """
 
-    plan: Plan
+    plan: "Plan"
     checks: tuple[str, ...]

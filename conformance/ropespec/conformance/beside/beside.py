@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from ropespec.conformance.beside.asked import GOODBYE, Asked, Subject
 from ropespec.conformance.beside.values import receive, send
-from ropespec.conformance.jobs.job import Left, Ran
-from ropespec.conformance.jobs.plan import Plan
-from ropespec.conformance.registry import Check
+from ropespec.conformance.jobs.left import Left
 from ropespec.conformance.subject.environment import environment
+
+if TYPE_CHECKING:
+    from ropespec.conformance.jobs.job import Ran
+    from ropespec.conformance.jobs.plan import Plan
+    from ropespec.conformance.registry import Check
 
 __all__ = ["Beside"]
 
@@ -25,7 +28,8 @@ _START = f"import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); {_MAIN}"
 class Beside:
     """A job in a process of its own, a context manager.
 
-    The process starts at once, and has imported all that it needs by the time it is asked.
+    The process starts at once, and has imported all that it needs by the time it is asked: so this
+    imports nothing that takes time.
     It is in a session of its own: Ctrl-C reaches the command alone, which ends it.
 
     Parameters
@@ -54,15 +58,16 @@ class Beside:
         if at_once:
             self._open()
 
-    def begin(self, plan: Plan, checks: Sequence[Check], tell: Callable[[Ran], None]) -> None:
+    def begin(self, plan: "Plan", checks: Sequence["Check"], tell: Callable[["Ran"], None]) -> None:
         """Have the checks run, and each told of when it is done, in a thread."""
         self._open()
         self._send(Asked(plan, tuple(item.id for item in checks)))
         self._heard = self._ears.submit(self._hear, tell)
 
     def finished(self) -> Left:
-        """Wait for the end of the job, or of its process; what `tell` raised is raised here."""
-        return Left() if self._heard is None else self._heard.result()
+        """Wait for the end of what was begun, or of its process; what `tell` raised is raised."""
+        assert self._heard is not None
+        return self._heard.result()
 
     def close(self) -> None:
         """End the process, and its subject first; may be called again."""
@@ -101,11 +106,10 @@ class Beside:
         with suppress(BrokenPipeError):  # it has ended, and so tells of nothing
             send(self._process.stdin, value)
 
-    def _hear(self, tell: Callable[[Ran], None]) -> Left:
+    def _hear(self, tell: Callable[["Ran"], None]) -> Left:
         assert self._process.stdout is not None
         with suppress(EOFError):  # its process has died
-            while isinstance(said := receive(self._process.stdout), Ran):
-                tell(said)
-            assert isinstance(said, Left)
+            while not isinstance(said := receive(self._process.stdout), Left):
+                tell(cast("Ran", said))
             return said
         return Left()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ropespec.conformance.beside.asked import GOODBYE, Asked, Subject
 from ropespec.conformance.beside.values import receive, send
-from ropespec.conformance.jobs.job import Job, Left
+from ropespec.conformance.jobs.job import Job
+from ropespec.conformance.jobs.left import Left
 from ropespec.conformance.jobs.process import make_ready
 from ropespec.conformance.opening import open_subject
 from ropespec.conformance.registry import all_checks

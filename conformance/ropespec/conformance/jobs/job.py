@@ -2,12 +2,13 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ropespec.conformance.coverage.tally import Covered
 from ropespec.conformance.jobs.check import overdue, result_of, run_check
+from ropespec.conformance.jobs.left import Left
 from ropespec.conformance.jobs.plan import Plan
 from ropespec.conformance.order import is_late
 from ropespec.conformance.registry import Check, all_checks
@@ -18,7 +19,7 @@ from ropespec.conformance.subject.trespasses import Trespasses
 from ropespec.conformance.trial import Measured, Trial
 from ropespec.conformance.waivers import with_waivers
 
-__all__ = ["Elsewhere", "Job", "Learnt", "Left", "Ran"]
+__all__ = ["Elsewhere", "Job", "Learnt", "Ran"]
 
 FATAL_LIMIT = 3
 """In how many checks a subject is lost before nothing more is asked of it."""
@@ -59,22 +60,6 @@ class Ran:
 
     result: CheckResult
     learnt: Learnt
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """What is known of a subject when its checks are done, and it has ended.
-
-    Attributes
-    ----------
-    spent : Spent
-        Where the time went.
-    stragglers : mapping of str to int
-        Processes that outlived it: how many of each name.
-    """
-
-    spent: Spent = field(default_factory=Spent)
-    stragglers: Mapping[str, int] = field(default_factory=dict)
 
 
 class Elsewhere(Protocol):

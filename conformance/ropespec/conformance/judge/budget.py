@@ -38,6 +38,7 @@ from ropespec.spec.convention import Frequencies
 
 __all__ = [
     "SMALLEST",
+    "STAGES",
     "Budget",
     "Machine",
     "Pairs",
@@ -48,7 +49,11 @@ __all__ = [
     "turned",
 ]
 
+STAGES = ("angle", "table", "arithmetic", "store")
+"""What adds to an error, in turn."""
+
 Float = NDArray[np.float64]
+_Shares = tuple[float, ...]
 
 _U64 = UNIT_ROUNDOFF["float64"]
 _PLAIN = Frequencies()
@@ -112,20 +117,36 @@ def turned(pairs: Pairs) -> Float:
 
 
 class Budget(NamedTuple):
-    """The terms of the bound for the two members of each pair, and their sum.
+    """The bound for the two members of each pair: each stage is so much of five lengths.
 
-    Each field has shape (2, B, S, H, r/2).
+    Attributes
+    ----------
+    lengths : ndarray
+        Shape (5, 2, B, S, H, r/2): what the angle moves y by, what bounds the products at the
+        computed angle, |x1| + |x2|, |y|, and |x1 C| + |x2 S|.
+    shares : tuple
+        How much of each length a stage has, for the stages of `STAGES` in turn.
+    floor : float
+        What the store has beside.
     """
 
-    angle: Float
-    table: Float
-    arithmetic: Float
-    store: Float
+    lengths: Float
+    shares: tuple[_Shares, ...]
+    floor: float
+
+    def of(self, *stages: str) -> Float:
+        """Return what these stages may add to an error, of shape (2, B, S, H, r/2)."""
+        some = [share for stage, share in zip(STAGES, self.shares, strict=True) if stage in stages]
+        weights = [sum(of_each) for of_each in zip(*some, strict=True)]
+        found: Float = np.einsum("k,k...->...", weights, self.lengths)
+        if "store" in stages:
+            found += self.floor
+        return found
 
     @property
     def total(self) -> Float:
         """The largest error allowed."""
-        return self.angle + self.table + self.arithmetic + self.store
+        return self.of(*STAGES)
 
 
 def angle_error(
@@ -219,11 +240,10 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     Returns
     -------
     Budget
-        The four stages for y1 and y2.
+        Of y1 and y2.
     """
     working = arithmetic_dtype(dtype)
     arithmetic = precision.arithmetic or working
-    unit = UNIT_ROUNDOFF[arithmetic]
     stores = {precision.table or arithmetic}
     relative, absolute = table_error(precision, working, stores, machine, pairs.gain)
     off = angle_error(
@@ -234,36 +254,56 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
         machine=machine,
         of=pairs.of,
     )
+    shares = _shares(pairs, dtype, arithmetic, relative, absolute)
+    return Budget(_lengths(pairs, off), shares, _floor(dtype, arithmetic, machine))
+
+
+def _lengths(pairs: Pairs, off: Float) -> Float:
+    """Return the five lengths of a `Budget`, where the angle is off by so much."""
     c, s = np.abs(pairs.cos), np.abs(pairs.sin)
     first, second = np.abs(pairs.x1), np.abs(pairs.x2)
-    size = first + second
+    y = turned(pairs)
+    lengths = np.empty((5, *y.shape))
+    moved, products, size, own, direct = lengths
+    np.abs(y, out=own)
+    np.add(first, second, out=size)
+    # What is turned is at most this, whatever the signs.
+    np.add(first * c, second * s, out=direct[0])
+    np.add(first * s, second * c, out=direct[1])
     radius = pairs.reach * np.hypot(first, second)
     chord = 2 * np.sin(np.minimum(off, np.pi) / 2) * radius
     curve = 0.5 * off**2
-    # Both members of the pairs at once, one after the other: a case is small, and calls are dear.
-    # What is turned is at most `direct`, whatever the signs.
-    own, direct = np.abs(turned(pairs)), np.array((first * c + second * s, first * s + second * c))
-    other, crossed = own[::-1], direct[::-1]
+    np.minimum(off * own[::-1] + curve * radius, chord, out=moved)
+    crossed = off * direct[::-1] + pairs.reach * curve * size
+    np.minimum(radius, direct + crossed, out=products)
+    return lengths
 
-    angle = np.minimum(off * other + curve * radius, chord)
-    products = np.minimum(radius, direct + off * crossed + pairs.reach * curve * size)
-    table = relative * products
-    if absolute:
-        table += absolute * size
-    lost = angle + table
-    rounded = unit * ((1 + unit) * (products + table) + own + lost)
-    if UNIT_ROUNDOFF[dtype] < unit:  # x itself is rounded to the dtype of the arithmetic
-        rounded += unit * products
+
+def _shares(
+    pairs: Pairs, dtype: str, arithmetic: str, relative: float, absolute: float
+) -> tuple[_Shares, ...]:
+    """Return how much of each length the stages of a `Budget` have."""
+    unit = UNIT_ROUNDOFF[arithmetic]
     # The judge's own roundings: products and sum in float64, cos and sin of the oracle.
-    rounded += ORACLE_ERROR * size + 2 * _U64 * (direct + own)
+    ours, of_products = ORACLE_ERROR, 2 * _U64
     if isinstance(pairs.of.scheme, Told):  # of several numbers: a product for each
-        rounded += 4 * len(pairs.of.scheme.frequencies) * _U64 * size
+        ours += 4 * len(pairs.of.scheme.frequencies) * _U64
     if pairs.gain != 1.0:  # which was rounded too, and so were its products
-        rounded += pairs.gain * ORACLE_ERROR * size + 2 * _U64 * direct
-    store = np.full_like(own, _floor(dtype, arithmetic, machine))
-    if dtype != arithmetic:
-        store += UNIT_ROUNDOFF[dtype] * (own + lost + rounded)
-    return Budget(angle, table, rounded, store)
+        ours, of_products = ours + pairs.gain * ORACLE_ERROR, 2 * of_products
+    x_is_rounded = UNIT_ROUNDOFF[dtype] < unit
+    of_y = 0.0, 0.0, 0.0, 1.0, 0.0
+    angle = 1.0, 0.0, 0.0, 0.0, 0.0
+    table = 0.0, relative, absolute, 0.0, 0.0
+    rounded = (
+        unit,
+        unit * ((1 + unit) * (1 + relative) + relative + x_is_rounded),
+        unit * (2 + unit) * absolute + ours,
+        unit + 2 * _U64,
+        of_products,
+    )
+    step = UNIT_ROUNDOFF[dtype] if dtype != arithmetic else 0.0
+    store = tuple(step * sum(each) for each in zip(angle, table, rounded, of_y, strict=True))
+    return angle, table, rounded, store
 
 
 def rounding(

@@ -105,8 +105,7 @@ class Rotation:
 
     def allowed(self, precision: Precision, machine: Machine) -> Float:
         """Return the largest error allowed of every component of y; zero in the tail."""
-        total = self.budget(precision, machine).total
-        first, second = np.broadcast_to(total, (2, *self.pairs.x1.shape))
+        first, second = self.budget(precision, machine).total
         return from_pairs(first, second, np.zeros_like(self.tail), self.by)
 
     def ratios(self, y: NDArray[Any], precision: Precision, machine: Machine) -> Float:

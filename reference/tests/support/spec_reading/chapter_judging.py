@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from ropespec.conformance.judge import oracle
-from ropespec.conformance.judge.budget import Budget, Machine, Pairs, angle_error, budget
+from ropespec.conformance.judge.budget import (
+    STAGES,
+    Budget,
+    Machine,
+    Pairs,
+    angle_error,
+    budget,
+)
 from ropespec.conformance.judge.precision import (
     DEFECTS,
     PRECISIONS,
@@ -58,7 +65,7 @@ def _entry_errors(precision: Precision, dtype: str) -> tuple[float, float]:
     At position 0, x = (1, 0) costs both parts with a cosine of 1, and the absolute one with 0.
     """
     both, absolute = (
-        float(_stages((1.0, 0.0, c, 0.0, 0.0, 1.0), precision, dtype).table[0, 0])
+        float(_stages((1.0, 0.0, c, 0.0, 0.0, 1.0), precision, dtype).of("table")[0, 0])
         for c in (1.0, 0.0)
     )
     return both - absolute, absolute
@@ -66,7 +73,7 @@ def _entry_errors(precision: Precision, dtype: str) -> tuple[float, float]:
 
 def _floor(precision: Precision, dtype: str) -> float:
     """What is left of the store where x is zero."""
-    return float(_stages((0.0, 0.0, 1.0, 0.0, 0.0, 1.0), precision, dtype).store[0, 0])
+    return float(_stages((0.0, 0.0, 1.0, 0.0, 0.0, 1.0), precision, dtype).of("store")[0, 0])
 
 
 def _pair(name: str, dtype: str, m: int, i: int) -> Environment:
@@ -98,11 +105,11 @@ def _pair(name: str, dtype: str, m: int, i: int) -> Environment:
         "u_64": UNIT_ROUNDOFF["float64"],
         "u_x": unit if of_result < unit else 0.0,
         "u_s": of_result if dtype != arithmetic else 0.0,
-        "σ": (float(allowed.table[0, 0]) - absolute * size) / relative,
+        "σ": (float(allowed.of("table")[0, 0]) - absolute * size) / relative,
         "δ_judge": own,
         "δ_least": _floor(precision, dtype),
         "δ": float(allowed.total[0, 0]),
-        **{f"δ_{stage}": float(value[0, 0]) for stage, value in allowed._asdict().items()},
+        **{f"δ_{stage}": float(allowed.of(stage)[0, 0]) for stage in STAGES},
     }
 
 

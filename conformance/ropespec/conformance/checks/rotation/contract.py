@@ -236,9 +236,8 @@ def _off_before_storing(
     trial: Trial, case: Case, exact: Rotation, precision: Precision
 ) -> NDArray[np.float64]:
     """Return how far each component may be off by all but how it is stored."""
-    stages = exact.budget(precision, trial.machine)
-    before = stages.angle + stages.table + stages.arithmetic + rules(trial, case.dtype).floor
-    first, second = np.broadcast_to(before, (2, *exact.pairs.x1.shape))
+    before = exact.budget(precision, trial.machine).of("angle", "table", "arithmetic")
+    first, second = before + rules(trial, case.dtype).floor
     return from_pairs(first, second, np.zeros_like(exact.tail), case.convention)
 
 
