@@ -417,3 +417,20 @@ def test_the_first_line_comes_before_anything_slow_is_loaded(tmp_path):
 
     assert done.stderr == ""
     assert done.returncode == 7
+
+
+def test_the_second_process_starts_before_anything_slow_is_loaded(tmp_path):
+    """Each loads it for itself, at the same time."""
+    code = (
+        "import subprocess, sys\n"
+        "def start(*_, **__):\n"
+        "    assert 'hypothesis' not in sys.modules\n"
+        "    raise SystemExit(7)\n"
+        "subprocess.Popen = start\n"
+        "from ropespec.conformance.cli import main\n"
+        "main(['check', 'numpy', '--jobs', '2'])\n"
+    )
+    done = fresh(code, tmp_path)
+
+    assert "Error" not in done.stderr
+    assert done.returncode == 7
