@@ -46,12 +46,13 @@ def cases(
     elif "rotary_dim" in keywords and not profile.compiles:  # every new width
         parts = (*[None] * 4, *range(4))
     limit = min(profile.max_position, space.max_position or profile.max_position)
+    by = profile.rotation
     options: _Options = {
         "starts": _starts(max(limit - _LONGEST, 0)),
         "dtype": [one for one in profile.dtypes if one in (space.dtypes or profile.dtypes)],
         "part": parts,
         "strided": (False, True) if space.strided and profile.strided else (False,),
-        "numbers": (False, True) if space.numbers and profile.numbers else (False,),
+        "by": (by.text, by) if space.numbers and profile.numbers else (by.text,),
         "interleaved": [one for one in profile.layouts if one in (space.layouts or (one,))],
         "base": _bases(profile, keywords, often=space.usual_base),
         "values": _values(profile, space),
@@ -115,14 +116,15 @@ def _drawn(
 
 def _by(profile: Profile, head_dim: int, one: Mapping[str, Any]) -> Convention:
     """Return how a case rotates that has these options."""
-    by, scheme = profile.rotation, profile.scaling
+    by: Convention = one["by"]
+    scheme = profile.scaling
     said = Keywords(interleaved=one["interleaved"], base=one["base"])
     if one["part"] is not None:
         some = _parts(head_dim)
         if scheme is not None:
             some = [dim for dim in some if has_frequencies(scheme, dim)] or [by.dim(head_dim)]
         said["rotary_dim"] = some[one["part"] % len(some)]
-    return (by if one["numbers"] else by.text).stating(**said)
+    return by.stating(**said)
 
 
 def _shapes(profile: Profile, space: Space, *, whole_pool: bool) -> tuple[_Shapes, _Shapes]:

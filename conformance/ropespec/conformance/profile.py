@@ -303,6 +303,11 @@ class Profile:
         return self.scaling
 
     @property
+    def keywords(self) -> dict[str, Any]:
+        """The keywords of the API that say what they can of how it rotates, in its first layout."""
+        return {"interleaved": self.layouts[0], "base": self.base, "rotary_dim": self.rotary_dim}
+
+    @property
     def convention(self) -> Convention:
         """How it rotates; where both layouts are claimed, in the first of them."""
         return Convention(

@@ -125,12 +125,12 @@ class Convention:
 
     def stating(self, **keywords: Unpack[Keywords]) -> Self:
         """Return the convention in which these keywords of the API are others."""
-        other = Convention.of(**{**self.keywords, **keywords})
+        said = {**self.keywords, **keywords}
         return replace(
             self,
-            pairing=other.pairing,
-            frequencies=replace(self.frequencies, base=other.frequencies.base),
-            rotary_dim=other.rotary_dim,
+            pairing=Pairing.of(said["interleaved"]),
+            frequencies=Frequencies(said["base"], self.frequencies.scheme),
+            rotary_dim=said["rotary_dim"],
         )
 
     @property

@@ -120,7 +120,7 @@ class Caller(ABC):
 
         A rotary_dim that nobody claims is left to the function, which may have one of its own.
         """
-        claimed = self.profile.convention.keywords
+        claimed = self.profile.keywords
         if claimed["rotary_dim"] is None:
             del claimed["rotary_dim"]
         return self.accepted(function, {**claimed, **keywords})
