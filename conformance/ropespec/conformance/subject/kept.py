@@ -65,8 +65,10 @@ class KeptWorker:
         control, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         line, other = socket.socketpair()
         self._pipe, output = os.pipe()
-        self._printed = select.poll()  # asked before each call, and dear to make
+        # Asked before each call, and dear to make: whether it printed, whether the keeper tells.
+        self._printed, self._told = select.poll(), select.poll()
         self._printed.register(self._pipe, select.POLLIN)
+        self._told.register(control, select.POLLIN)
         ends = [there.fileno(), other.fileno()]
         theirs = [far.fileno(), self._pipe, output, *ends]
         arguments = [os.getpid(), *theirs, limit, folder, *command, *ends]
@@ -103,7 +105,7 @@ class KeptWorker:
     @property
     def alive(self) -> bool:
         """Whether the worker runs, as far as is known."""
-        while not self._ended and _readable(self._control.fileno(), 0.0):
+        while not self._ended and self._told.poll(0.0):
             self._hear(0.0)
         return not self._ended
 

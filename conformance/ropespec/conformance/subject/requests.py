@@ -18,6 +18,9 @@ from ropespec.conformance.subject.schemes import Value, from_json, to_json
 
 __all__ = ["Question", "failure"]
 
+_PLAIN = frozenset((bool, int, float, str))
+"""Types of what goes over as it is: most of what is passed."""
+
 _FAILURES = {
     "not differentiable": NotDifferentiable,
     "not possible": NotPossible,
@@ -70,6 +73,8 @@ class Question:
         sent: list[np.ndarray] = []
 
         def plain(value: Any) -> Any:  # noqa: ANN401  # an argument in, JSON out
+            if value is None or type(value) in _PLAIN:
+                return value
             if isinstance(value, np.ndarray):
                 sent.append(value)
                 return {"array": len(sent) - 1}
