@@ -19,7 +19,7 @@ from llvmlite import binding
 
 __all__ = ["emitted", "folder", "is_used", "linked", "read", "write"]
 
-SOURCES = ("kernels", "plan", "share", "vectors")
+SOURCES = ("bfloat16", "kernels", "plan", "share", "vectors")
 """The modules of this package that code is made from."""
 LIBRARIES = ("llvmlite", "numba", "numpy")
 """Of whose versions it depends, and whether it can be made at all."""

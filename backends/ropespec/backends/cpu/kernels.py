@@ -45,6 +45,9 @@ __all__ = ["FUNCTIONS"]
 FLOAT16, BFLOAT16, FLOAT32, FLOAT64, INT64 = np.int16, np.uint16, np.float32, np.float64, np.int64
 """What stands for a dtype; 16 bits are loaded as float32."""
 
+LINE = 64
+"""Bytes of a cache line: a vector of a table that lies in two of them takes twice as long."""
+
 inline = njit(forceinline=True, error_model="numpy")
 
 allocate: Any = types.ExternalFunction("malloc", types.int64(types.int64))
@@ -136,17 +139,6 @@ def turn_row(kind, x, y, cos, sin, pairs, interleaved):
     i = 0
     x1, y1 = pointer(x, kind), pointer(y, kind)
     if interleaved:
-        if is_bfloat16(kind):
-            while i + 32 <= pairs:
-                turn_neighbour_words(x1, y1, i, cos, sin, 32)
-                i += 32
-            while i + 4 <= pairs:
-                turn_neighbour_words(x1, y1, i, cos, sin, 4)
-                i += 4
-            while i < pairs:
-                turn_neighbour_words(x1, y1, i, cos, sin, 1)
-                i += 1
-            return
         while i + 8 <= pairs:
             turn_neighbours(x1, y1, i, cos, sin, 8)
             i += 8
@@ -158,18 +150,6 @@ def turn_row(kind, x, y, cos, sin, pairs, interleaved):
             i += 1
         return
     x2, y2 = at(x1, pairs), at(y1, pairs)
-    if is_bfloat16(kind):
-        half = pairs // 2
-        while i + 16 <= half:
-            turn_half_words(x1, x2, y1, y2, i, cos, sin, half, 16)
-            i += 16
-        while i + 4 <= half:
-            turn_half_words(x1, x2, y1, y2, i, cos, sin, half, 4)
-            i += 4
-        while i < half:
-            turn_half_words(x1, x2, y1, y2, i, cos, sin, half, 1)
-            i += 1
-        i = 2 * half
     while i + 16 <= pairs:
         turn_halves(x1, x2, y1, y2, i, cos, sin, 16)
         i += 16
@@ -179,6 +159,55 @@ def turn_row(kind, x, y, cos, sin, pairs, interleaved):
     while i < pairs:
         turn_halves(x1, x2, y1, y2, i, cos, sin, 1)
         i += 1
+
+
+@inline
+def turn_words(kind, x, y, cos, sin, pairs, interleaved, rows, x_step, y_step):
+    """Turn rows of bfloat16, two numbers in a word.
+
+    Tables are loaded once for all rows. Rows of 128 are read whole, one after the other: half of
+    each, and then the other half, would take longer where they lie beyond the cache.
+    """
+    i = 0
+    x1, y1 = pointer(x, kind), pointer(y, kind)
+    if interleaved:
+        while i + 64 <= pairs:
+            turn_neighbour_words(x1, y1, i, cos, sin, rows, x_step, y_step, 64)
+            i += 64
+        while i + 16 <= pairs:
+            turn_neighbour_words(x1, y1, i, cos, sin, rows, x_step, y_step, 16)
+            i += 16
+        while i + 4 <= pairs:
+            turn_neighbour_words(x1, y1, i, cos, sin, rows, x_step, y_step, 4)
+            i += 4
+        while i < pairs:
+            turn_neighbour_words(x1, y1, i, cos, sin, rows, x_step, y_step, 1)
+            i += 1
+        return
+    x2, y2, half = at(x1, pairs), at(y1, pairs), pairs // 2
+    while i + 32 <= half:
+        turn_half_words(x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, 32)
+        i += 32
+    while i + 16 <= half:
+        turn_half_words(x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, 16)
+        i += 16
+    while i + 4 <= half:
+        turn_half_words(x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, 4)
+        i += 4
+    while i < half:
+        turn_half_words(x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, 1)
+        i += 1
+    if 2 * half < pairs:
+        for row in range(rows):
+            x1, y1 = pointer(x + row * x_step, kind), pointer(y + row * y_step, kind)
+            turn_halves(x1, at(x1, pairs), y1, at(y1, pairs), 2 * half, cos, sin, 1)
+
+
+@inline
+def turn_rows(kind, x, y, cos, sin, pairs, interleaved, rows, x_step, y_step):
+    """Turn the pairs of rows, the first of them at address `x`, into those at `y`."""
+    for row in range(rows):
+        turn_row(kind, x + row * x_step, y + row * y_step, cos, sin, pairs, interleaved)
 
 
 @inline
@@ -195,8 +224,8 @@ def move_row(kind, size, x, x_step, y, y_step, count):
 
 
 @inline
-def turn_tokens(job, start, stop, kind, size, work, wide):
-    """Turn the tokens from `start` to `stop`."""
+def turn_tokens(job, start, stop, kind, size, work, wide, turn):
+    """Turn the tokens from `start` to `stop`, rows by `turn`."""
     field = pointer(job, INT64)
     length, heads, pairs = get(field, LENGTH), get(field, HEADS), get(field, PAIRS)
     tail, source, interleaved = get(field, TAIL), get(field, SOURCE), get(field, INTERLEAVED) != 0
@@ -204,9 +233,10 @@ def turn_tokens(job, start, stop, kind, size, work, wide):
     x_head, y_head = get(field, X_HEAD), get(field, OUT_HEAD)
     dense = x_step == size and y_step == size
     sign = work(1) - 2 * work(get(field, INVERSE))
-    base = allocate(8 * pairs * wide)
-    if base == 0:
+    memory = allocate(8 * pairs * wide + LINE)
+    if memory == 0:
         give_up()
+    base = (memory + LINE - 1) // LINE * LINE
     cos, sin = pointer(base, work), pointer(base + pairs * wide, work)
     arranged = pointer(base + 2 * pairs * wide, work)
     spare = base + 6 * pairs * wide
@@ -232,34 +262,40 @@ def turn_tokens(job, start, stop, kind, size, work, wide):
         c, s = arranged, at(arranged, 2 * pairs if doubled else pairs)
         x = get(field, X) + batch * get(field, X_BATCH) + place * get(field, X_TOKEN)
         y = get(field, OUT) + batch * get(field, OUT_BATCH) + place * get(field, OUT_TOKEN)
-        for _ in range(heads):
+        done, rows = 0, heads if dense else 1
+        while done < heads:
+            here, there = x + done * x_head, y + done * y_head
             if not dense:
-                move_row(kind, size, x, x_step, spare, size, 2 * pairs)
-            turn_row(kind, x if dense else spare, y if dense else spare, c, s, pairs, interleaved)
+                move_row(kind, size, here, x_step, spare, size, 2 * pairs)
+            read, written = (here, there) if dense else (spare, spare)
+            turn(kind, read, written, c, s, pairs, interleaved, rows, x_head, y_head)
             if not dense:
-                move_row(kind, size, spare, size, y, y_step, 2 * pairs)
-            if tail and x != y:
-                begin = 2 * pairs
-                move_row(kind, size, x + begin * x_step, x_step, y + begin * y_step, y_step, tail)
-            x += x_head
-            y += y_head
-    release(base)
+                move_row(kind, size, spare, size, there, y_step, 2 * pairs)
+            done += rows
+        if tail and x != y:
+            begin = 2 * pairs
+            for head in range(heads):
+                here, there = x + head * x_head, y + head * y_head
+                move_row(
+                    kind, size, here + begin * x_step, x_step, there + begin * y_step, y_step, tail
+                )
+    release(memory)
 
 
 def turn_float16(job, start, stop):
-    turn_tokens(job, start, stop, FLOAT16, 2, np.float32, 4)
+    turn_tokens(job, start, stop, FLOAT16, 2, np.float32, 4, turn_rows)
 
 
 def turn_bfloat16(job, start, stop):
-    turn_tokens(job, start, stop, BFLOAT16, 2, np.float32, 4)
+    turn_tokens(job, start, stop, BFLOAT16, 2, np.float32, 4, turn_words)
 
 
 def turn_float32(job, start, stop):
-    turn_tokens(job, start, stop, FLOAT32, 4, np.float32, 4)
+    turn_tokens(job, start, stop, FLOAT32, 4, np.float32, 4, turn_rows)
 
 
 def turn_float64(job, start, stop):
-    turn_tokens(job, start, stop, FLOAT64, 8, np.float64, 8)
+    turn_tokens(job, start, stop, FLOAT64, 8, np.float64, 8, turn_rows)
 
 
 SIGNATURE = "void(int64, int64, int64)"

@@ -9,7 +9,10 @@ import math
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
+
+from ropespec.backends.cpu.bfloat16 import any_subnormal, fits, paired_at_once
 
 __all__ = [
     "at",
@@ -123,7 +126,23 @@ class Block:
         return self.builder.add(words, self.builder.add(odd, self.all(WORD, 0x7FFF)))
 
     def pair(self, first, second):
-        """Round the bfloat16 numbers of a word."""
+        """Round the bfloat16 numbers of a word, by an instruction where there is one."""
+        if not fits(self.lanes):
+            return self.paired(first, second)
+        builder = self.builder
+        with builder.if_else(any_subnormal(builder, first, second), likely=False) as branches:
+            rare, usual = branches
+            with rare:
+                slowly, after = self.paired(first, second), builder.block
+            with usual:
+                at_once, end = paired_at_once(builder, first, second), builder.block
+        words = builder.phi(self.of(WORD))
+        words.add_incoming(slowly, after)
+        words.add_incoming(at_once, end)
+        return words
+
+    def paired(self, first, second):
+        """Round the bfloat16 numbers of a word, by integers."""
         low = self.lower(self.rounded(first))
         return self.builder.or_(low, self.masked(self.rounded(second)))
 
@@ -391,38 +410,54 @@ def _words(builder, lanes):
     return block, load, store
 
 
+def _rows(builder, rows, *starts):
+    """Yield, in a loop over rows, where each begins: a start is a pointer, and a step in bytes."""
+    with cgutils.for_range(builder, rows, intp=INDEX) as loop:
+        found = []
+        for start, step in starts:
+            byte = builder.bitcast(start, ir.IntType(8).as_pointer())
+            place = builder.gep(byte, [builder.mul(loop.index, step)], inbounds=True)
+            found.append(builder.bitcast(place, start.type))
+        yield found
+
+
 @intrinsic(prefer_literal=True)
-def turn_neighbour_words(_, x, y, i, cos, sin, width):
-    """Turn pairs of bfloat16 side by side, each in a word."""
+def turn_neighbour_words(_, x, y, i, cos, sin, rows, x_step, y_step, width):
+    """Turn pairs of bfloat16 side by side, each in a word, in so many rows."""
     lanes = width.literal_value
 
     def code(context, builder, signature, arguments):
-        x, y, i, cos, sin, _ = arguments
+        x, y, i, cos, sin, rows, x_step, y_step, _ = arguments
         block, load, store = _words(builder, lanes)
-        words = load(x, i)
-        a, b = block.upper(words), builder.bitcast(block.masked(words), block.of(FLOAT))
         c, s = (block.load(table, i, types.float32) for table in (cos, sin))
-        store(block.pair(*block.turn(a, b, c, s)), y, i)
+        for source, into in _rows(builder, rows, (x, x_step), (y, y_step)):
+            words = load(source, i)
+            a, b = block.upper(words), builder.bitcast(block.masked(words), block.of(FLOAT))
+            store(block.pair(*block.turn(a, b, c, s)), into, i)
 
-    return types.void(x, y, types.int64, cos, sin, width), code
+    given = types.int64, cos, sin, types.int64, types.int64, types.int64, width
+    return types.void(x, y, *given), code
 
 
 @intrinsic(prefer_literal=True)
-def turn_half_words(_, x1, x2, y1, y2, i, cos, sin, half, width):
+def turn_half_words(_, x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, width):
     """Turn pairs of bfloat16 half a row apart, two in a word; tables are even pairs, then odd."""
     lanes = width.literal_value
 
     def code(context, builder, signature, arguments):
-        x1, x2, y1, y2, i, cos, sin, half, _ = arguments
+        x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, _ = arguments
         block, load, store = _words(builder, lanes)
-        v, w = load(x1, i), load(x2, i)
         later = builder.add(i, half)
         c, s = (block.load(table, i, types.float32) for table in (cos, sin))
-        even = block.turn(block.upper(v), block.upper(w), c, s)
-        a, b = (builder.bitcast(block.masked(words), block.of(FLOAT)) for words in (v, w))
-        c, s = (block.load(table, later, types.float32) for table in (cos, sin))
-        odd = block.turn(a, b, c, s)
-        store(block.pair(even[0], odd[0]), y1, i)
-        store(block.pair(even[1], odd[1]), y2, i)
+        c_odd, s_odd = (block.load(table, later, types.float32) for table in (cos, sin))
+        each = (x1, x_step), (x2, x_step), (y1, y_step), (y2, y_step)
+        for first, second, one, other in _rows(builder, rows, *each):
+            v, w = load(first, i), load(second, i)
+            even = block.turn(block.upper(v), block.upper(w), c, s)
+            a, b = (builder.bitcast(block.masked(words), block.of(FLOAT)) for words in (v, w))
+            odd = block.turn(a, b, c_odd, s_odd)
+            store(block.pair(even[0], odd[0]), one, i)
+            store(block.pair(even[1], odd[1]), other, i)
 
-    return types.void(x1, x2, y1, y2, types.int64, cos, sin, types.int64, width), code
+    given = types.int64, cos, sin, types.int64, types.int64, types.int64, types.int64, width
+    return types.void(x1, x2, y1, y2, *given), code
