@@ -272,13 +272,10 @@ def turn_tokens(job, start, stop, kind, size, work, wide, turn):
             if not dense:
                 move_row(kind, size, spare, size, there, y_step, 2 * pairs)
             done += rows
-        if tail and x != y:
-            begin = 2 * pairs
-            for head in range(heads):
-                here, there = x + head * x_head, y + head * y_head
-                move_row(
-                    kind, size, here + begin * x_step, x_step, there + begin * y_step, y_step, tail
-                )
+        for head in range(heads if tail and x != y else 0):
+            here = x + head * x_head + 2 * pairs * x_step
+            there = y + head * y_head + 2 * pairs * y_step
+            move_row(kind, size, here, x_step, there, y_step, tail)
     release(memory)
 
 
