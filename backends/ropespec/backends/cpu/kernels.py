@@ -163,11 +163,7 @@ def turn_row(kind, x, y, cos, sin, pairs, interleaved):
 
 @inline
 def turn_words(kind, x, y, cos, sin, pairs, interleaved, rows, x_step, y_step):
-    """Turn rows of bfloat16, two numbers in a word.
-
-    Tables are loaded once for all rows. Rows of 128 are read whole, one after the other: half of
-    each, and then the other half, would take longer where they lie beyond the cache.
-    """
+    """Turn rows of bfloat16, two numbers in a word: tables are loaded once, rows of 128 whole."""
     i = 0
     x1, y1 = pointer(x, kind), pointer(y, kind)
     if interleaved:
@@ -197,10 +193,9 @@ def turn_words(kind, x, y, cos, sin, pairs, interleaved, rows, x_step, y_step):
     while i < half:
         turn_half_words(x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, 1)
         i += 1
-    if 2 * half < pairs:
-        for row in range(rows):
-            x1, y1 = pointer(x + row * x_step, kind), pointer(y + row * y_step, kind)
-            turn_halves(x1, at(x1, pairs), y1, at(y1, pairs), 2 * half, cos, sin, 1)
+    for row in range(rows if 2 * half < pairs else 0):
+        x1, y1 = pointer(x + row * x_step, kind), pointer(y + row * y_step, kind)
+        turn_halves(x1, at(x1, pairs), y1, at(y1, pairs), 2 * half, cos, sin, 1)
 
 
 @inline
