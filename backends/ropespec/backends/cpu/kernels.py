@@ -46,7 +46,7 @@ FLOAT16, BFLOAT16, FLOAT32, FLOAT64, INT64 = np.int16, np.uint16, np.float32, np
 """What stands for a dtype; 16 bits are loaded as float32."""
 
 LINE = 64
-"""Bytes of a cache line: a vector of a table that lies in two of them takes twice as long."""
+"""Bytes of a cache line: tables begin with one, so that none of their vectors lies in two."""
 
 inline = njit(forceinline=True, error_model="numpy")
 

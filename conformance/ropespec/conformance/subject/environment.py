@@ -74,7 +74,7 @@ def _machine() -> str:
 
 def _make_room(folder: Path) -> None:
     """Remove the older half of what is kept when it has become too much."""
-    # There may be thousands, and nothing has begun: a `Path` of each would take four times as long.
+    # There may be thousands, and nothing has begun yet: to make a `Path` of each takes longer.
     files = [file for inside, _, _ in os.walk(folder) for file in os.scandir(inside)]
     files = [file for file in files if file.is_file()]
     if sum(file.stat().st_size for file in files) > MOST_BYTES:
