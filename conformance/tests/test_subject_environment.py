@@ -36,13 +36,13 @@ def home(tmp_path, monkeypatch):
     rooms._kept.cache_clear()
 
 
-@pytest.mark.usefixtures("home")
-def test_what_workers_compile_is_kept_where_the_user_keeps_it(monkeypatch):
-    """Whoever has a folder for compiled programs has them there, and those that they say."""
+def test_what_workers_compile_is_kept_where_the_user_keeps_it(home, monkeypatch):
+    """Whoever has a folder for compiled programs has them there alone, and those that they say."""
     monkeypatch.setenv(JAX, "theirs")
     found = environment()
 
     assert found[JAX] == "theirs"
+    assert not any(home.iterdir())
     assert "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in found
 
 

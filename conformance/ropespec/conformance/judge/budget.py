@@ -135,8 +135,8 @@ class Budget(NamedTuple):
     floor: float
 
     def of(self, *stages: str) -> Float:
-        """Return what these stages may add to an error, of shape (2, B, S, H, r/2)."""
-        some = [share for stage, share in zip(STAGES, self.shares, strict=True) if stage in stages]
+        """Return what these of `STAGES` may add to an error, of shape (2, B, S, H, r/2)."""
+        some = [self.shares[STAGES.index(stage)] for stage in stages]
         weights = [sum(of_each) for of_each in zip(*some, strict=True)]
         found: Float = np.einsum("k,k...->...", weights, self.lengths)
         if "store" in stages:
@@ -240,7 +240,7 @@ def budget(pairs: Pairs, precision: Precision, dtype: str, machine: Machine) -> 
     Returns
     -------
     Budget
-        Of y1 and y2.
+        Of y1 and y2, stage by stage.
     """
     working = arithmetic_dtype(dtype)
     arithmetic = precision.arithmetic or working
