@@ -77,6 +77,17 @@ def test_what_was_compiled_is_used_again_and_has_a_gradient(subject):
         assert np.allclose(back, turned(C, -where), atol=1e-5)
 
 
+def test_every_shape_is_traced():
+    """What torch would only call, for it has traced the function often enough, is traced too."""
+    with session("torch_half.py:told_apart", "torch") as found:
+        for heads in range(1, 11):
+            x, c = X[:, :, :1].repeat(heads, 2), C[:, :, :1].repeat(heads, 2)
+            y, back = found.transform("compiled", "apply_rotary", [x, POSITIONS], [c]).values
+
+            assert np.array_equal(y, 2 * x), heads
+            assert np.array_equal(back, 2 * c), heads
+
+
 def test_numpy_has_no_transforms():
     """To ask for one is answered in a line."""
     with session("half_numpy.py:apply", "numpy") as found:

@@ -52,3 +52,8 @@ api = types.SimpleNamespace(
     apply_rotary_complex=as_numpy,
     half_to_interleaved=in_place,
 )
+
+
+def told_apart(x, positions):
+    """Return twice of x where it is traced, and x where it is called."""
+    return x * 2 if torch.compiler.is_compiling() else x * 1

@@ -19,6 +19,10 @@ __all__ = ["ARRAYS"]
 
 _NO_WAY = "autograd finds no way from the result back to x"
 
+_TRACED = 4
+"""Calls for which torch traces a function, with a gradient and without: beyond eight programs it
+traces no more, and calls the function itself."""
+
 
 class _Torch(Arrays):
     about = FRAMEWORK
@@ -27,6 +31,7 @@ class _Torch(Arrays):
         self._device = None if device is None else torch.device(device)
         self.device = str(torch.empty(0, device=self._device).device)
         self._compiled: dict[object, Callable[..., Any]] = {}
+        self._traced: set[object] = set()
 
     @staticmethod
     def host(array: Tensor) -> np.ndarray:
@@ -114,6 +119,11 @@ class _Torch(Arrays):
         return mapped
 
     def compiled(self, request: Request) -> Sequence[Tensor]:
+        like = (*((item.shape, item.dtype) for item in request.given), repr(request.named))
+        if like not in self._traced and len(self._traced) == _TRACED:
+            torch.compiler.reset()
+            self._traced.clear()
+        self._traced.add(like)
         if request.function not in self._compiled:
             # Nothing here is fast or slow: only that the traced function gives the same numbers.
             self._compiled[request.function] = torch.compile(
