@@ -26,6 +26,48 @@ def test_threads_do_not_spin_unless_that_is_asked_for(name, ours, theirs, monkey
     assert environment()[name] == (theirs or ours)
 
 
+@pytest.mark.parametrize("theirs", [None, "3"])
+def test_a_judge_has_one_thread_for_products(theirs, tmp_path):
+    """In the command and in the process beside it, where nobody asks for more; no subject has."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\n"
+        "import sys\n"
+        "class Look:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'numpy':\n"
+        "            whose = ('subject.worker', 'beside.main', '')\n"
+        "            who = next(one for one in whose if one in ' '.join(sys.orig_argv))\n"
+        "            threads = os.environ.get('OPENBLAS_NUM_THREADS')\n"
+        f"            with open({str(tmp_path / 'seen')!r}, 'a') as file:\n"
+        "                print(who, threads, file=file)\n"
+        "sys.meta_path.insert(0, Look())\n",
+        encoding="utf-8",
+    )
+    own = {name: value for name, value in os.environ.items() if "OPENBLAS" not in name}
+    own |= {"PYTHONPATH": str(tmp_path)}
+    own |= {} if theirs is None else {"OPENBLAS_NUM_THREADS": theirs}
+    program = [
+        sys.executable,
+        "-m",
+        "ropespec",
+        "check",
+        "numpy",
+        "--only",
+        "ROT-10",
+        "--jobs",
+        "2",
+    ]
+    subprocess.run(program, env=own, capture_output=True, check=True)
+    seen = {line.rpartition(" ") for line in (tmp_path / "seen").read_text().splitlines()}
+
+    judges, subjects = theirs or "1", str(theirs)
+    assert {(who, threads) for who, _, threads in seen} == {
+        ("", judges),
+        ("beside.main", judges),
+        ("subject.worker", subjects),
+    }
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """Return a folder in which a user with nothing set keeps what programs keep."""

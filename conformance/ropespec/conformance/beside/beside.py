@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Beside"]
 
-_MAIN = "from ropespec.conformance.beside.main import main; main()"
-_START = f"import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); {_MAIN}"
+_PATHS = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1))"
+_MAIN = f"with_one_thread('{__package__}.main').main()"
+_START = f"{_PATHS}; from ropespec.__main__ import with_one_thread; {_MAIN}"
 
 
 class Beside:
