@@ -1,3 +1,4 @@
+import gc
 import itertools
 import sys
 from pathlib import Path
@@ -292,6 +293,33 @@ def test_a_request_for_what_is_not_offered():
 
     assert answer == {"failed": "refused", "message": "the subject does not offer inv_freq"}
     assert sent == []
+
+
+@pytest.mark.parametrize(
+    ("says", "found"), [("", (701, 11, 12)), ("gc.set_threshold(9, 8)", (9, 8))]
+)
+def test_garbage_is_looked_for_as_a_subject_wants_it(says, found, tmp_path):
+    """While it is imported that happens seldom, which none of it sees afterwards."""
+    usual = gc.get_threshold()
+    file = tmp_path / "found.py"
+    lines = (
+        "import gc",
+        says,
+        "seen = gc.get_threshold()",
+        "def apply(x, positions):",
+        "    return x",
+        "PROFILE = {'base': float(seen[0])}",
+    )
+    file.write_text("\n".join(lines), encoding="utf-8")
+    try:
+        gc.set_threshold(701, 11, 12)
+        told = worker._Worker().answer(load_request(f"{file}:apply"), [])[0]
+        after = gc.get_threshold()
+    finally:
+        gc.set_threshold(*usual)
+
+    assert after[: len(found)] == found
+    assert told["profile"]["base"] == (9.0 if says else 100000.0)
 
 
 def test_a_torch_module_is_a_bare_callable():

@@ -36,7 +36,7 @@ from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible, 
 from ropespec.conformance.subject.frames import MOST_BYTES, Channel, Disconnected
 from ropespec.conformance.subject.frameworks import framework_named, import_framework
 from ropespec.conformance.subject.frameworks.base import Argument, Arrays, Memory, Request
-from ropespec.conformance.subject.imports import Imports, settle
+from ropespec.conformance.subject.imports import Imports, seldom_collecting, settle
 from ropespec.conformance.subject.into import Place
 from ropespec.conformance.subject.into import place as placed
 from ropespec.conformance.subject.limits import die_with_parent, go_first, has_device, limit_memory
@@ -118,13 +118,15 @@ class _Worker:
         if self._limit is not None and not has_device():
             limit_memory(self._limit)
         sys.path.insert(0, os.getcwd())  # noqa: PTH109  # sys.path holds strings
-        found = self._found = find(parse(request["target"], Path.cwd()), request["style"])
+        with seldom_collecting():
+            found = self._found = find(parse(request["target"], Path.cwd()), request["style"])
         told = {"binding": found.binding.as_dict(), "profile": found.profile}
         style = None if found.bound is None else found.bound.as_dict()
         return {"offers": dict(found.keywords), "style": style, **told}, []
 
     def _configure(self, request: dict[str, Any], _: Sequence[np.ndarray]) -> Answer:
-        import_framework(request["array"])
+        with seldom_collecting():
+            import_framework(request["array"])
         settle()
         self.copy = self.leave()
         framework = self._framework = framework_named(request["array"], request["device"])
