@@ -93,7 +93,7 @@ _COMPILED: Mapping[str, int] = MappingProxyType(
 
 _ELSE: Mapping[str, int] = MappingProxyType(
     {
-        "ROT-24.compiled": 103,
+        "ROT-24.compiled": 115,
         "ROT-20.many": 47,
         "ROT-9.every": 41,
         "ROT-19.many": 36,

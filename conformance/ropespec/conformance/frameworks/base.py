@@ -88,8 +88,6 @@ class Framework(ABC):
         Its place in lists; what comes first is taken where nobody says.
     kinds : tuple of str
         The classes of its arrays there.
-    later : tuple of str
-        Modules of it that its first gradients import, which takes a while.
     extra : str
         The extra of ropespec to install; empty where it is always there.
     is_backend : bool
@@ -129,7 +127,6 @@ class Framework(ABC):
     rank: int
     kinds: tuple[str, ...]
     words: Words
-    later: tuple[str, ...] = ()
     extra = ""
     is_backend = False
     on_host = False

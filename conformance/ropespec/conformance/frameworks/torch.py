@@ -11,7 +11,6 @@ class _Torch(Framework):
     name = title = "torch"
     rank = 1
     kinds = ("Tensor",)
-    later = ("torch.fx.experimental.symbolic_shapes",)
     words = Words("torch", "import torch", "cat", "to", "clone()", "permute")
     extra = "torch"
     is_backend = True

@@ -1,6 +1,5 @@
 """The side of each framework that imports it; a worker's, and no parent process comes here."""
 
-import contextlib
 import functools
 import importlib
 import sys
@@ -65,9 +64,6 @@ def import_framework(name: str) -> None:
     # Each of them is a package that says which version it is.
     if not (hasattr(sys.modules[name], "__path__") and hasattr(module, "__version__")):
         raise TargetUnusable(absent(room))
-    for part in room.later:
-        with contextlib.suppress(ImportError):  # another version may have it elsewhere
-            importlib.import_module(part)
 
 
 def absent(room: Framework) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import BackwardCFunction, FunctionCtx
 
 from ropespec.conformance.frameworks.torch import FRAMEWORK
 from ropespec.conformance.subject.errors import NotDifferentiable, NotPossible
@@ -91,7 +92,7 @@ class _Torch(Arrays):
         if not y.requires_grad:
             raise NotDifferentiable(_NO_WAY)
         # All the way back, as in training: a graph that was kept from an earlier call raises.
-        torch.autograd.backward(y, cotangent.to(y.dtype))
+        torch.autograd.backward(_seeded(y, cotangent))
         if leaf.grad is None:
             raise NotDifferentiable(_NO_WAY)
         return leaf.grad
@@ -107,11 +108,11 @@ class _Torch(Arrays):
     def second(self, request: Request) -> Sequence[Tensor]:
         x, c, u = (_leaf(item) for item in (request.given[0], *request.extra))
         y = _attached(request.of_x(x))
-        (back,) = torch.autograd.grad(y, x, c.to(y.dtype), create_graph=True)
+        (back,) = torch.autograd.grad(_seeded(y, c), x, create_graph=True)
         if not back.requires_grad:
             return torch.zeros_like(c), torch.zeros_like(x)
         # Through the whole graph: a backward that may be used once raises at its own node.
-        torch.autograd.backward(back, u.detach())
+        torch.autograd.backward(_seeded(back, u.detach()))
         return _zeros_for((c.grad, x.grad), (c, x))
 
     def vmap(self, request: Request) -> Tensor:
@@ -138,16 +139,15 @@ class _Torch(Arrays):
             _tidy()
         if not (isinstance(again, Tensor) and again.requires_grad):
             return (y,)
-        (back,) = torch.autograd.grad(again, x, request.extra[0].to(again.dtype))
+        (back,) = torch.autograd.grad(_seeded(again, request.extra[0]), x)
         return y, back
 
     def constants(self, request: Request) -> Sequence[Tensor]:
         leaves = [_leaf(item) if item.is_floating_point() else item for item in request.given]
         y = _attached(request.of(*leaves))
         sought = [item for item in leaves[1:] if item.requires_grad]
-        found = torch.autograd.grad(
-            y, [leaves[0], *sought], request.extra[0].to(y.dtype), allow_unused=True
-        )
+        seeded = _seeded(y, request.extra[0])
+        found = torch.autograd.grad(seeded, [leaves[0], *sought], allow_unused=True)
         return _zeros_for(found[1:], sought)
 
     def two_calls(self, request: Request) -> Sequence[Tensor]:
@@ -155,14 +155,14 @@ class _Torch(Arrays):
         x = _leaf(request.given[0])
         first = _attached(request.of_x(x))
         second = _attached(request.of(x, n, *request.given[2:]))
-        torch.autograd.backward([first, second], [c.to(first.dtype), d.to(second.dtype)])
+        torch.autograd.backward([_seeded(first, c), _seeded(second, d)])
         return _zeros_for([x.grad], [x])
 
     def taken_again(self, request: Request) -> Sequence[Tensor]:
         x = _leaf(request.given[0])
         y = _attached(request.of_x(x))
-        c, d = (item.to(y.dtype) for item in request.extra)
-        found = [torch.autograd.grad(y, x, item, retain_graph=True)[0] for item in (c, d)]
+        seeded = [_seeded(y, item) for item in request.extra]
+        found = [torch.autograd.grad(one, x, retain_graph=True)[0] for one in seeded]
         return _zeros_for(found, [x, x])
 
     def positions_reused(self, request: Request) -> Sequence[Tensor]:
@@ -171,7 +171,7 @@ class _Torch(Arrays):
         y = _attached(request.of(x, m, *request.given[2:]))
         m.copy_(n)
         try:
-            torch.autograd.backward(y, c.to(y.dtype))
+            torch.autograd.backward(_seeded(y, c))
         except RuntimeError as error:
             if _WRITTEN_OVER not in str(error):
                 raise
@@ -189,13 +189,38 @@ class _Torch(Arrays):
             x = _leaf(request.given[0])
             inner = make(x)
             y = request.function(inner, *request.given[1:], **request.named, out=inner)
-            torch.autograd.backward(_attached(y), request.extra[0].to(y.dtype))
+            torch.autograd.backward(_seeded(_attached(y), request.extra[0]))
             found.append(x.grad if x.grad is not None else torch.zeros_like(x))
         return found
 
 
 _WRITTEN_OVER = "modified by an inplace operation"
 """What torch says of an array that it saved for the way back and that is another by then."""
+
+
+class _Seed(torch.autograd.Function):
+    """A number whose gradient with respect to y is a cotangent, as it was given."""
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, y: Tensor, cotangent: Tensor) -> Tensor:
+        ctx.save_for_backward(cotangent)
+        return torch.zeros((), device=y.device)
+
+    @staticmethod
+    def backward(ctx: BackwardCFunction, *_: Tensor) -> tuple[Tensor, None]:
+        return ctx.saved_tensors[0], None
+
+
+def _seeded(y: Tensor, cotangent: Tensor) -> Tensor:
+    """Return a number from which the way back to y begins with a cotangent.
+
+    To begin at y with it is the same, but for half a second of imports in each worker.
+    """
+    if y.shape != cotangent.shape:
+        shapes = f"{tuple(y.shape)}, and the cotangent {tuple(cotangent.shape)}"
+        raise RuntimeError(f"Mismatch in shape: the result has {shapes}")
+    seed: Tensor = _Seed.apply(y, cotangent.to(y.dtype))  # type: ignore[no-untyped-call]
+    return seed
 
 
 def _tidy() -> None:
