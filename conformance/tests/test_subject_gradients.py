@@ -71,6 +71,18 @@ def test_torch():
         assert reply.aliases == (True,)
 
 
+def test_the_way_back_begins_with_the_very_cotangent():
+    """A view is one there too, and one of another shape than the result is refused."""
+    with session("torch_half.py:dense_alone", array="torch") as subject:
+        for strided in (False, True):
+            gradient = subject.rotate_vjp(X, POSITIONS, X, strided=strided).y
+            assert np.array_equal(gradient, 0 * X if strided else X)
+    shapes = r"the result has \(2, 3, 1, 8\), and the cotangent \(2, 3, 4, 8\)"
+    refusal = pytest.raises(SubjectRaised, match=f"Mismatch in shape: {shapes}")
+    with session("torch_half.py:one_head", array="torch") as subject, refusal:
+        subject.rotate_vjp(X, POSITIONS, X)
+
+
 def test_jax():
     """Calls and gradients of a JAX subject; float64 runs in x64 without being asked."""
     with session("jax_half.py:api", array="jax") as subject:
