@@ -63,6 +63,33 @@ def test_an_interruption_that_python_ignores_comes_again(moment):
     )
 
 
+def test_an_interruption_that_comes_too_soon_comes_once_more(monkeypatch):
+    """Where starting the clock takes longer than the clock runs, it would be lost again."""
+    started = []
+
+    class Clock:
+        def __init__(self, *_):
+            pass
+
+        def start(self):
+            started.append(self)
+            if len(started) == 1:
+                raise KeyboardInterrupt
+
+        def cancel(self):
+            pass
+
+    class Press:
+        def __del__(self):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("threading.Timer", Clock)
+    with repeated():
+        Press()
+
+    assert len(started) == 2
+
+
 def test_what_else_python_ignores_is_reported_as_before(monkeypatch):
     """Only interruptions are pressed again."""
     told = []

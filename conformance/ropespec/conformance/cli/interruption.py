@@ -4,7 +4,7 @@ import _thread
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 __all__ = ["repeated"]
 
@@ -26,8 +26,12 @@ def repeated() -> Iterator[None]:
         if not issubclass(lost.exc_type, KeyboardInterrupt):
             before(lost)
             return
-        timers.append(threading.Timer(SOON, _thread.interrupt_main))
-        timers[-1].start()
+        started = False
+        while not started:
+            timers.append(threading.Timer(SOON, _thread.interrupt_main))
+            with suppress(KeyboardInterrupt):  # on a busy machine it comes before this has ended
+                timers[-1].start()
+                started = True
 
     sys.unraisablehook = again
     try:
