@@ -1,4 +1,4 @@
-"""`python -m ropespec`, and what the command `ropespec` runs."""
+"""`python -m ropespec`, what the command `ropespec` runs, and how a process of it begins."""
 
 import importlib
 import os
