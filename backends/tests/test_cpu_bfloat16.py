@@ -46,6 +46,53 @@ def test_one_subnormal_number_among_others_is_kept(interleaved, dim):
     assert np.array_equal(y.view(np.uint16), x.view(np.uint16))
 
 
+def rounded_once(a, b, c, s):
+    """Return the bfloat16 of fma(a, c, -(b s)), and that of fma(b, c, a s)."""
+    wide = (t.astype(np.longdouble) for t in (a, b))
+    a, b = (t.astype(np.float32) for t in (a, b))
+    first, second = (x * c for x in wide)
+    sums = first - (b * s).astype(np.longdouble), second + (a * s).astype(np.longdouble)
+    return [t.astype(np.float32).astype(ml_dtypes.bfloat16) for t in sums]
+
+
+@LAYOUTS
+@pytest.mark.parametrize("dim", [32, 64, 128])
+def test_no_result_is_taken_for_zero(interleaved, dim):
+    """Of pairs, cos and sin of any magnitude, and of such as nearly cancel.
+
+    One component of a pair or one of cos and sin may be large: what is left may be subnormal.
+    """
+    rng = np.random.default_rng(8)
+    tokens, pairs = 4000, dim // 2
+
+    def magnitudes(low, high, size):
+        return np.ldexp(1 + rng.random(size), rng.integers(low, high, size))
+
+    c, s = (magnitudes(-60, 1, (tokens, pairs)) for _ in range(2))
+    a, b = (magnitudes(-126, -20, (tokens, 1, pairs)) for _ in range(2))
+    b = np.where(rng.random(b.shape) < 0.5, a * (c / s)[:, None], b)  # a c and b s nearly cancel
+    s = np.where(rng.random(s.shape) < 0.1, 0, s)
+    lone = np.arange(tokens) % 2 == 0  # one pair alone is small: nothing else leads off the way
+    at = rng.integers(0, pairs, tokens)
+    usual = lone[:, None] & (np.arange(pairs) != at[:, None])
+    a, b = (np.where(usual[:, None], 1.5, t) for t in (a, b))
+    c, s = (np.where(usual, 0.75, t).astype(np.float32) for t in (c, s))
+    a, b = (np.clip(t, -1, 1).astype(ml_dtypes.bfloat16) for t in (a, b))
+    x = np.empty((tokens, 1, dim), ml_dtypes.bfloat16)
+    places = (slice(0, None, 2), slice(1, None, 2)) if interleaved else (
+        slice(0, pairs), slice(pairs, None)
+    )  # fmt: skip
+    for place, part in zip(places, (a, b), strict=True):
+        x[..., place] = part
+    y = backend.apply_rotary_cos_sin(x, c, s, interleaved=interleaved)
+    expected = rounded_once(a, b, c[:, None], s[:, None])
+
+    small = [np.abs(t.astype(np.float32)) for t in expected]
+    assert min(np.count_nonzero((t > 0) & (t < 2.0**-126)) for t in small) > 100
+    for place, value in zip(places, expected, strict=True):
+        assert np.array_equal(y[..., place].view(np.uint16), value.view(np.uint16))
+
+
 @pytest.mark.skipif(not bfloat16.fits(16), reason="this processor has no such instruction")
 def test_without_the_instruction_every_bit_is_the_same(tmp_path):
     """Of numbers of every size, infinity and NaN, in rows of any length."""

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ropespec.backends.numpy as backend
-from ropespec.backends.cpu import rotate, threads
-from ropespec.backends.cpu.plan import plan_of
+from ropespec.backends.cpu import plan, rotate, threads
+from ropespec.backends.cpu.plan import FIELDS, plan_of
 from ropespec.backends.numpy import compiled, rotation
 from ropespec.backends.phase import turns
 
@@ -193,8 +193,8 @@ def test_turning_back_is_turning_with_the_sine_negated(interleaved, name):
     work = "float64" if name == "float64" else "float32"
     cos, sin = (t.astype(work) for t in backend.cos_sin(m, 12))
     given = work, (3,), cos.strides, sin.strides
-    plan = plan_of(name, x.shape, x.strides, out.strides, given, 1, 6, interleaved, True)
-    rotate.rotate(plan, *(a.ctypes.data for a in (x, out, cos, sin)), lambda: threads.Team(1))
+    back = plan_of(name, x.shape, x.strides, out.strides, given, 1, 6, interleaved, True)
+    rotate.rotate(back, *(a.ctypes.data for a in (x, out, cos, sin)), lambda: threads.Team(1))
     expected = backend.apply_rotary_cos_sin(x, cos, -sin, interleaved=interleaved)
 
     assert np.array_equal(bits(out), bits(expected))
@@ -214,17 +214,61 @@ def test_leading_axes_are_joined_where_all_arrays_step_alike():
     """Any number of them, broadcast positions among them, is one job or a few."""
     given = ("int64", (2, 1, 3), (24, 0, 8), ())
     strides = (2400, 480, 160, 80, 4)
-    plan = plan_of("float32", (2, 5, 3, 2, 20), strides, strides, given, 1, 10, True, False)
-    assert (plan.tokens, len(plan.offsets)) == (15, 2)
+    cut = plan_of("float32", (2, 5, 3, 2, 20), strides, strides, given, 1, 10, True, False)
+    assert (cut.tokens, len(cut.offsets)) == (15, 2)
     shared = ("int64", (3,), (8,), ())
-    plan = plan_of("float32", (2, 5, 3, 2, 20), strides, strides, shared, 1, 10, True, False)
-    assert (plan.tokens, len(plan.offsets)) == (30, 1)
+    cut = plan_of("float32", (2, 5, 3, 2, 20), strides, strides, shared, 1, 10, True, False)
+    assert (cut.tokens, len(cut.offsets)) == (30, 1)
     x = draw((2, 5, 3, 2, 20))
     m = np.arange(6).reshape(2, 1, 3)
     y = backend.apply_rotary(x, m, interleaved=True)
     for k in range(5):
         one = backend.apply_rotary(x[:, k], m[:, 0], interleaved=True)
         assert np.array_equal(y[:, k], one)
+
+
+def streamed(name, shape, x, out, pairs, *, reused=True):
+    m = "int64", shape[-3:-2], (8,), ()
+    cut = plan_of(name, shape, x, out, m, 1, pairs, True, False, reused)
+    return cut.static[8 * FIELDS.index("streams") :][:8] != bytes(8)
+
+
+def test_a_large_result_goes_past_the_cache_into_memory_that_was_used():
+    """Not what fits, nor memory fresh from the system, nor what a vector cannot write aligned."""
+    shape = 2, 2048, 16, 128
+    dense = 2**24, 8192, 512, 4
+    assert streamed("float32", shape, dense, dense, 64)
+    assert not streamed("float32", shape, dense, dense, 64, reused=False)
+    assert not streamed("float32", (2, 2047, 16, 128), dense, dense, 64)
+    assert not streamed("float32", shape, dense, dense, 62)
+    assert not streamed("float32", shape, dense, (2**24, 8200, 512, 4), 64)
+    assert not streamed("float32", shape, dense, (2**25, 16384, 1024, 8), 64)
+    assert not streamed("float32", shape, (2**25, 16384, 1024, 8), dense, 64)
+    assert not streamed("bfloat16", shape, dense, tuple(s // 2 for s in dense), 64)
+
+
+@LAYOUTS
+@ALL_DTYPES
+@pytest.mark.parametrize("dim", [32, 96, 128, 288])
+def test_past_the_cache_every_bit_is_the_same(monkeypatch, interleaved, name, dim):
+    """Wherever memory begins, turned in place or not, by one thread or two."""
+    x, m = draw((70, 16, dim), name), np.arange(70)
+    expected = bits(backend.apply_rotary(x, m, interleaved=interleaved))
+    monkeypatch.setattr(plan, "LARGE", 0)
+    plan_of.cache_clear()
+    try:
+        for first in (0, 1, 16 // x.itemsize, 16 // x.itemsize + 1):
+            memory = np.zeros(x.size + 128, x.dtype)
+            start = -memory.ctypes.data % 64 // x.itemsize + first
+            out = memory[start : start + x.size].reshape(x.shape)
+            backend.apply_rotary(x, m, interleaved=interleaved, out=out)
+            assert np.array_equal(bits(out), expected)
+            assert not memory[:start].any()
+            assert not memory[start + x.size :].any()
+        backend.apply_rotary(x, m, interleaved=interleaved, out=x)
+        assert np.array_equal(bits(x), expected)
+    finally:
+        plan_of.cache_clear()
 
 
 @LAYOUTS

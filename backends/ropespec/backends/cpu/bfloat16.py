@@ -2,6 +2,11 @@
 
 It rounds to nearest, ties to even, as integers do in five operations, and makes a NaN a quiet one.
 But it takes a number for zero that is subnormal, as float32 and so as bfloat16, and these are kept.
+
+A rotated pair has none if a component of the pair is 2^-63 or more, and cos and sin are 2^-30 or
+more. Say |a| is, of a c - b s. Then |a c| is 2^-93 or more, and so is half of it unless the two
+cancel. If they do, a c has 32 bits and is a multiple of 2^-125, as is b s when it is rounded alone
+to 24 bits; and so is what is left, if anything is. The same holds of b c + a s, and of |b|.
 """
 
 import functools
@@ -9,18 +14,21 @@ from collections.abc import Iterable
 
 from llvmlite import binding, ir
 
-__all__ = ["any_subnormal", "fits", "paired_at_once"]
+__all__ = ["all_ample", "fits", "is_any_of_each_pair_ample", "paired_at_once"]
 
 LANES = 16
 """Of the instructions."""
-
-SUBNORMAL = 0x20
-"""The class of these numbers in `vfpclassps`."""
 
 LLVM = (20, 0, 0)
 """The least version in which the instruction returns numbers of that type."""
 
 WORD = ir.IntType(32)
+
+AMPLE = (127 - 30) << 23
+"""The bits of 2^-30."""
+
+HIGH = 0x6000
+"""Bits of a bfloat16, of which one is set from 2^-63 on."""
 
 
 class _BFloat16(ir.Type):  # type: ignore[misc]  # llvmlite has no types
@@ -52,10 +60,10 @@ def _picked(builder: ir.IRBuilder, lanes: Iterable[int], one: ir.Value, two: ir.
     return builder.shuffle_vector(one, two, mask)
 
 
-def _parts(builder: ir.IRBuilder, value: ir.Value) -> list[ir.Value]:
+def _parts(builder: ir.IRBuilder, value: ir.Value, lanes: int = LANES) -> list[ir.Value]:
     """Cut a vector into those of an instruction."""
-    starts = range(0, value.type.count, LANES)
-    return [_picked(builder, range(start, start + LANES), value, value) for start in starts]
+    starts = range(0, value.type.count, lanes)
+    return [_picked(builder, range(start, start + lanes), value, value) for start in starts]
 
 
 def _called(builder: ir.IRBuilder, name: str, kind: ir.Type, *arguments: ir.Value) -> ir.Value:
@@ -66,15 +74,40 @@ def _called(builder: ir.IRBuilder, name: str, kind: ir.Type, *arguments: ir.Valu
     return builder.call(function, arguments)
 
 
-def any_subnormal(builder: ir.IRBuilder, *values: ir.Value) -> ir.Value:
-    """Tell whether there is a number in these vectors that the instruction takes for zero."""
-    found = ir.Constant(ir.IntType(LANES), 0)
-    asked, classes = ir.Constant(WORD, SUBNORMAL), ir.VectorType(ir.IntType(1), LANES)
-    for value in values:
-        for part in _parts(builder, value):
-            some = _called(builder, "llvm.x86.avx512.fpclass.ps.512", classes, part, asked)
-            found = builder.or_(found, builder.bitcast(some, found.type))
-    return builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
+def _same(kind: ir.VectorType, value: int) -> ir.Constant:
+    return ir.Constant(kind, [ir.Constant(kind.element, value)] * kind.count)
+
+
+def _all(builder: ir.IRBuilder, found: ir.Value) -> ir.Value:
+    bits = builder.bitcast(found, ir.IntType(found.type.count))
+    return builder.icmp_unsigned("==", bits, ir.Constant(bits.type, -1))
+
+
+def all_ample(builder: ir.IRBuilder, tables: list[ir.Value]) -> ir.Value:
+    """Tell whether all of cos and sin are 2^-30 or more in magnitude."""
+    found = None
+    for part in (part for table in tables for part in _parts(builder, table)):
+        bits = builder.bitcast(part, ir.VectorType(WORD, LANES))
+        magnitude = builder.and_(bits, _same(bits.type, 0x7FFFFFFF))
+        ample = builder.icmp_unsigned(">=", magnitude, _same(bits.type, AMPLE))
+        found = ample if found is None else builder.and_(found, ample)
+    return _all(builder, found)
+
+
+def is_any_of_each_pair_ample(builder: ir.IRBuilder, also: ir.Value, pairs: ir.Value) -> ir.Value:
+    """Tell whether `also`, and of each pair a component is 2^-63 or more in magnitude.
+
+    Pairs are words of two bfloat16, or 16 bits in which all is set that is set in a component.
+    """
+    size = pairs.type.element.width
+    lanes = 512 // size
+    asked = HIGH if size == 16 else HIGH << 16 | HIGH
+    flag = builder.sext(also, ir.IntType(lanes))
+    found = builder.bitcast(flag, ir.VectorType(ir.IntType(1), lanes))
+    for part in _parts(builder, pairs, lanes):
+        high = builder.and_(part, _same(part.type, asked))
+        found = builder.and_(found, builder.icmp_unsigned("!=", high, _same(part.type, 0)))
+    return _all(builder, found)
 
 
 def paired_at_once(builder: ir.IRBuilder, first: ir.Value, second: ir.Value) -> ir.Value:

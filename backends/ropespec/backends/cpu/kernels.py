@@ -13,21 +13,16 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from ropespec.backends.cpu.plan import FIELDS
+from ropespec.backends.cpu.plan import ALIGNED, FIELDS
 from ropespec.backends.cpu.vectors import (
     at,
     get,
-    is_bfloat16,
     move,
     narrow,
     pointer,
     put,
-    scale,
-    split,
-    spread,
-    turn_half_words,
+    settle,
     turn_halves,
-    turn_neighbour_words,
     turn_neighbours,
     unit_circle,
 )
@@ -35,7 +30,7 @@ from ropespec.backends.cpu.vectors import (
 __all__ = ["FUNCTIONS"]
 
 (
-    LENGTH, HEADS, PAIRS, TAIL, INTERLEAVED, INVERSE, SOURCE,
+    LENGTH, HEADS, PAIRS, TAIL, INTERLEAVED, INVERSE, STREAMS, SOURCE,
     X_BATCH, X_TOKEN, X_HEAD, X_COMPONENT,
     OUT_BATCH, OUT_TOKEN, OUT_HEAD, OUT_COMPONENT,
     A_BATCH, A_TOKEN, A_PAIR, B_BATCH, B_TOKEN, B_PAIR,
@@ -93,116 +88,66 @@ def read_given(source, address, stride, into, pairs):
 
 
 @inline
-def arrange(kind, work, cos, sin, into, pairs, interleaved, sign):
-    """Write cos and sin in the order in which the blocks of a row take them.
-
-    Neighbours take (c, c) and (-s, s) for each pair; words of two halves take those of even pairs,
-    then those of odd ones; all else takes them as they are.
-    """
-    one, i = work(1), 0
-    if interleaved and not is_bfloat16(kind):
-        other = at(into, 2 * pairs)
-        while i + 8 <= pairs:
-            spread(cos, i, into, one, one, 8)
-            spread(sin, i, other, -sign, sign, 8)
-            i += 8
-        while i < pairs:
-            spread(cos, i, into, one, one, 1)
-            spread(sin, i, other, -sign, sign, 1)
-            i += 1
-        return
-    other = at(into, pairs)
-    if is_bfloat16(kind) and not interleaved:
-        half = pairs // 2
-        while i + 16 <= half:
-            split(cos, i, into, half, one, 16)
-            split(sin, i, other, half, sign, 16)
-            i += 16
-        while i < half:
-            split(cos, i, into, half, one, 1)
-            split(sin, i, other, half, sign, 1)
-            i += 1
-        i = 2 * half
-    while i + 16 <= pairs:
-        scale(cos, i, into, one, 16)
-        scale(sin, i, other, sign, 16)
-        i += 16
-    while i < pairs:
-        scale(cos, i, into, one, 1)
-        scale(sin, i, other, sign, 1)
-        i += 1
-
-
-@inline
-def turn_row(kind, x, y, cos, sin, pairs, interleaved):
-    """Turn the pairs of one head that lie at address `x` into those at `y`."""
-    i = 0
-    x1, y1 = pointer(x, kind), pointer(y, kind)
-    if interleaved:
-        while i + 8 <= pairs:
-            turn_neighbours(x1, y1, i, cos, sin, 8)
-            i += 8
-        while i + 2 <= pairs:
-            turn_neighbours(x1, y1, i, cos, sin, 2)
-            i += 2
-        while i < pairs:
-            turn_neighbours(x1, y1, i, cos, sin, 1)
-            i += 1
-        return
-    x2, y2 = at(x1, pairs), at(y1, pairs)
-    while i + 16 <= pairs:
-        turn_halves(x1, x2, y1, y2, i, cos, sin, 16)
-        i += 16
-    while i + 4 <= pairs:
-        turn_halves(x1, x2, y1, y2, i, cos, sin, 4)
-        i += 4
-    while i < pairs:
-        turn_halves(x1, x2, y1, y2, i, cos, sin, 1)
-        i += 1
-
-
-@inline
-def turn_words(kind, x, y, cos, sin, pairs, interleaved, rows, x_step, y_step):
-    """Turn rows of bfloat16, two numbers in a word: tables are loaded once, rows of 128 whole."""
+def turn_rows(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_step):
+    """Turn the pairs of rows, the first of them at address `x`, into those at `y`."""
     i = 0
     x1, y1 = pointer(x, kind), pointer(y, kind)
     if interleaved:
         while i + 64 <= pairs:
-            turn_neighbour_words(x1, y1, i, cos, sin, rows, x_step, y_step, 64)
+            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 64, 0)
             i += 64
+        while i + 32 <= pairs:
+            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 32, 0)
+            i += 32
         while i + 16 <= pairs:
-            turn_neighbour_words(x1, y1, i, cos, sin, rows, x_step, y_step, 16)
+            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 16, 0)
             i += 16
         while i + 4 <= pairs:
-            turn_neighbour_words(x1, y1, i, cos, sin, rows, x_step, y_step, 4)
+            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 4, 0)
             i += 4
         while i < pairs:
-            turn_neighbour_words(x1, y1, i, cos, sin, rows, x_step, y_step, 1)
+            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 1, 0)
             i += 1
         return
-    x2, y2, half = at(x1, pairs), at(y1, pairs), pairs // 2
-    while i + 32 <= half:
-        turn_half_words(x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, 32)
+    x2, y2 = at(x1, pairs), at(y1, pairs)
+    while i + 64 <= pairs:
+        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 64, 0)
+        i += 64
+    while i + 32 <= pairs:
+        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 32, 0)
         i += 32
-    while i + 16 <= half:
-        turn_half_words(x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, 16)
+    while i + 16 <= pairs:
+        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 16, 0)
         i += 16
-    while i + 4 <= half:
-        turn_half_words(x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, 4)
+    while i + 4 <= pairs:
+        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 4, 0)
         i += 4
-    while i < half:
-        turn_half_words(x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, 1)
+    while i < pairs:
+        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 1, 0)
         i += 1
-    for row in range(rows if 2 * half < pairs else 0):
-        x1, y1 = pointer(x + row * x_step, kind), pointer(y + row * y_step, kind)
-        turn_halves(x1, at(x1, pairs), y1, at(y1, pairs), 2 * half, cos, sin, 1)
 
 
 @inline
-def turn_rows(kind, x, y, cos, sin, pairs, interleaved, rows, x_step, y_step):
-    """Turn the pairs of rows, the first of them at address `x`, into those at `y`."""
+def stream_rows(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_step):
+    """Turn rows of whole blocks into memory past the cache, one after another."""
     for row in range(rows):
-        turn_row(kind, x + row * x_step, y + row * y_step, cos, sin, pairs, interleaved)
+        i = 0
+        x1, y1 = pointer(x + row * x_step, kind), pointer(y + row * y_step, kind)
+        x2, y2 = at(x1, pairs), at(y1, pairs)
+        if interleaved:
+            while i + 64 <= pairs:
+                turn_neighbours(x1, y1, i, cos, sin, sign, 1, 0, 0, 64, 1)
+                i += 64
+            while i + 16 <= pairs:
+                turn_neighbours(x1, y1, i, cos, sin, sign, 1, 0, 0, 16, 1)
+                i += 16
+        else:
+            while i + 64 <= pairs:
+                turn_halves(x1, x2, y1, y2, i, cos, sin, sign, 1, 0, 0, 64, 1)
+                i += 64
+            while i + 16 <= pairs:
+                turn_halves(x1, x2, y1, y2, i, cos, sin, sign, 1, 0, 0, 16, 1)
+                i += 16
 
 
 @inline
@@ -219,23 +164,53 @@ def move_row(kind, size, x, x_step, y, y_step, count):
 
 
 @inline
-def turn_tokens(job, start, stop, kind, size, work, wide, turn):
-    """Turn the tokens from `start` to `stop`, rows by `turn`."""
-    field = pointer(job, INT64)
-    length, heads, pairs = get(field, LENGTH), get(field, HEADS), get(field, PAIRS)
-    tail, source, interleaved = get(field, TAIL), get(field, SOURCE), get(field, INTERLEAVED) != 0
-    x_step, y_step = get(field, X_COMPONENT), get(field, OUT_COMPONENT)
-    x_head, y_head = get(field, X_HEAD), get(field, OUT_HEAD)
+def turn_heads(kind, size, x, y, cos, sin, sign, lengths, steps, interleaved, streams, spare):
+    """Turn all heads of a token, its first at address `x`, and copy what does not turn."""
+    heads, pairs, tail = lengths
+    x_head, y_head, x_step, y_step = steps
     dense = x_step == size and y_step == size
+    done, rows = 0, heads if dense else 1
+    while done < heads:
+        here, there = x + done * x_head, y + done * y_head
+        if not dense:
+            move_row(kind, size, here, x_step, spare, size, 2 * pairs)
+        read, written = (here, there) if dense else (spare, spare)
+        how = kind, read, written, cos, sin, sign, pairs, interleaved, rows, x_head, y_head
+        if streams:
+            stream_rows(*how)
+        else:
+            turn_rows(*how)
+        if not dense:
+            move_row(kind, size, spare, size, there, y_step, 2 * pairs)
+        done += rows
+    for head in range(heads if tail and x != y else 0):
+        here = x + head * x_head + 2 * pairs * x_step
+        there = y + head * y_head + 2 * pairs * y_step
+        move_row(kind, size, here, x_step, there, y_step, tail)
+
+
+@inline
+def turn_tokens(job, start, stop, kind, size, work, wide):
+    """Turn the tokens from `start` to `stop`."""
+    field = pointer(job, INT64)
+    length, pairs, source = get(field, LENGTH), get(field, PAIRS), get(field, SOURCE)
+    lengths = get(field, HEADS), pairs, get(field, TAIL)
+    interleaved = get(field, INTERLEAVED) != 0
+    steps = (
+        get(field, X_HEAD),
+        get(field, OUT_HEAD),
+        get(field, X_COMPONENT),
+        get(field, OUT_COMPONENT),
+    )
+    streams = get(field, STREAMS) != 0 and get(field, OUT) % ALIGNED == 0
+    streams = streams and get(field, X) != get(field, OUT)
     sign = work(1) - 2 * work(get(field, INVERSE))
-    memory = allocate(8 * pairs * wide + LINE)
+    memory = allocate(4 * pairs * wide + LINE)
     if memory == 0:
         give_up()
     base = (memory + LINE - 1) // LINE * LINE
     cos, sin = pointer(base, work), pointer(base + pairs * wide, work)
-    arranged = pointer(base + 2 * pairs * wide, work)
-    spare = base + 6 * pairs * wide
-    doubled = interleaved and not is_bfloat16(kind)
+    spare = base + 2 * pairs * wide
     for token in range(start, stop):
         batch = token // length
         place = token - batch * length
@@ -253,41 +228,28 @@ def turn_tokens(job, start, stop, kind, size, work, wide, turn):
         else:
             for into, address, pair in ((cos, a, A_PAIR), (sin, b, B_PAIR)):
                 read_given(source, address, get(field, pair), into, pairs)
-        arrange(kind, work, c, s, arranged, pairs, interleaved, sign)
-        c, s = arranged, at(arranged, 2 * pairs if doubled else pairs)
         x = get(field, X) + batch * get(field, X_BATCH) + place * get(field, X_TOKEN)
         y = get(field, OUT) + batch * get(field, OUT_BATCH) + place * get(field, OUT_TOKEN)
-        done, rows = 0, heads if dense else 1
-        while done < heads:
-            here, there = x + done * x_head, y + done * y_head
-            if not dense:
-                move_row(kind, size, here, x_step, spare, size, 2 * pairs)
-            read, written = (here, there) if dense else (spare, spare)
-            turn(kind, read, written, c, s, pairs, interleaved, rows, x_head, y_head)
-            if not dense:
-                move_row(kind, size, spare, size, there, y_step, 2 * pairs)
-            done += rows
-        for head in range(heads if tail and x != y else 0):
-            here = x + head * x_head + 2 * pairs * x_step
-            there = y + head * y_head + 2 * pairs * y_step
-            move_row(kind, size, here, x_step, there, y_step, tail)
+        turn_heads(kind, size, x, y, c, s, sign, lengths, steps, interleaved, streams, spare)
     release(memory)
+    if streams:
+        settle()
 
 
 def turn_float16(job, start, stop):
-    turn_tokens(job, start, stop, FLOAT16, 2, np.float32, 4, turn_rows)
+    turn_tokens(job, start, stop, FLOAT16, 2, np.float32, 4)
 
 
 def turn_bfloat16(job, start, stop):
-    turn_tokens(job, start, stop, BFLOAT16, 2, np.float32, 4, turn_words)
+    turn_tokens(job, start, stop, BFLOAT16, 2, np.float32, 4)
 
 
 def turn_float32(job, start, stop):
-    turn_tokens(job, start, stop, FLOAT32, 4, np.float32, 4, turn_rows)
+    turn_tokens(job, start, stop, FLOAT32, 4, np.float32, 4)
 
 
 def turn_float64(job, start, stop):
-    turn_tokens(job, start, stop, FLOAT64, 8, np.float64, 8, turn_rows)
+    turn_tokens(job, start, stop, FLOAT64, 8, np.float64, 8)
 
 
 SIGNATURE = "void(int64, int64, int64)"

@@ -10,7 +10,7 @@ __all__ = ["FIELDS", "Given", "Plan", "Shape", "job", "plan_of"]
 
 FIELDS = (  # noqa: SIM905  # a line for each array
     # What is the same for all calls with arguments of one look:
-    "length heads pairs tail interleaved inverse source "
+    "length heads pairs tail interleaved inverse streams source "
     "x_batch x_token x_head x_component "
     "out_batch out_token out_head out_component "
     "a_batch a_token a_pair b_batch b_token b_pair "
@@ -35,6 +35,12 @@ CHUNK = 2**15
 
 SHARE = 2**16
 """Elements for which it pays to have one more thread."""
+
+BLOCK, ALIGNED = 16, 16
+"""Pairs and bytes of which rows that go past the cache have whole multiples."""
+
+LARGE = 2**25
+"""Bytes of a result that no cache is likely to keep until it is read."""
 
 PER_CALL = FIELDS.index("x")
 ADDRESSES = struct.Struct(f"={len(FIELDS) - PER_CALL}q")
@@ -93,6 +99,7 @@ def plan_of(
     pairs: int,
     interleaved: bool,
     inverse: bool,
+    reused: bool = False,
 ) -> Plan:
     """Cut a rotation.
 
@@ -113,6 +120,9 @@ def plan_of(
         r/2.
     interleaved, inverse : bool
         The layout, and whether to turn back.
+    reused : bool
+        Whether out has been written to before. What is fresh from the system is in the cache, where
+        it was filled with zeros.
 
     Returns
     -------
@@ -133,6 +143,7 @@ def plan_of(
     batch, *strides = axes.pop() if axes else (1, 0, 0, 0, 0)
     static = STATIC.pack(
         length, heads, pairs, dim - 2 * pairs, interleaved, inverse,
+        reused and _streams(shape, SIZES[dtype], x, out, pairs),
         TABLES.index(kind) + 1 if kind in TABLES else 0,
         strides[0], *x[-3:], strides[1], *out[-3:],
         strides[2], a[-1], a_pair, strides[3], b[-1], b_pair,
@@ -146,6 +157,19 @@ def plan_of(
     chunk = max(1, CHUNK // row)
     threads = min(tokens * row // SHARE, -(-tokens // chunk))
     return Plan(dtype, static, tokens, chunk, threads, offsets, math.prod(rows), reach)
+
+
+def _streams(shape: Shape, size: int, x: Shape, out: Shape, pairs: int) -> bool:
+    """Tell whether a result is to go past the cache: whole rows, too many to stay there."""
+    *_, heads, dim = shape
+    return (
+        math.prod(shape) * size >= LARGE
+        and dim == 2 * pairs
+        and pairs % BLOCK == 0
+        and x[-1] == out[-1] == size
+        and (heads == 1 or out[-2] == dim * size)
+        and all(step % ALIGNED == 0 for step in out[:-1])
+    )
 
 
 def _broadcast(strides: Shape, shape: Shape, axes: int) -> Shape:

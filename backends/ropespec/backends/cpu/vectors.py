@@ -12,32 +12,34 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ropespec.backends.cpu.bfloat16 import any_subnormal, fits, paired_at_once
+from ropespec.backends.cpu.bfloat16 import (
+    LANES,
+    all_ample,
+    fits,
+    is_any_of_each_pair_ample,
+    paired_at_once,
+)
+from ropespec.backends.cpu.plan import ALIGNED
 
 __all__ = [
     "at",
     "get",
-    "is_bfloat16",
     "move",
     "narrow",
     "pointer",
     "put",
-    "scale",
-    "split",
-    "spread",
-    "turn_half_words",
+    "settle",
     "turn_halves",
-    "turn_neighbour_words",
     "turn_neighbours",
     "unit_circle",
 ]
 
 FLOAT16, BFLOAT16 = types.int16, types.uint16
-HALF, FLOAT, DOUBLE, WORD, INDEX = (
-    ir.HalfType(), ir.FloatType(), ir.DoubleType(), ir.IntType(32), ir.IntType(64)
+HALF, FLOAT, DOUBLE, SHORT, WORD, INDEX = (
+    ir.HalfType(), ir.FloatType(), ir.DoubleType(), *map(ir.IntType, (16, 32, 64))
 )  # fmt: skip
 ELEMENTS = {
-    FLOAT16: ir.IntType(16), BFLOAT16: ir.IntType(16), types.float32: FLOAT, types.float64: DOUBLE,
+    FLOAT16: SHORT, BFLOAT16: SHORT, types.float32: FLOAT, types.float64: DOUBLE,
     types.int64: INDEX,
 }  # fmt: skip
 
@@ -56,10 +58,12 @@ class Block:
         Where the instructions go.
     lanes : int
         Elements of every vector; 0 for plain numbers.
+    streams : bool
+        Whether stores go past the cache, to addresses that are multiples of `ALIGNED`.
     """
 
-    def __init__(self, builder, lanes):
-        self.builder, self.lanes = builder, lanes
+    def __init__(self, builder, lanes, streams=False):
+        self.builder, self.lanes, self.streams = builder, lanes, streams
 
     def of(self, element):
         """Return the type of a vector of `element`."""
@@ -87,6 +91,10 @@ class Block:
             value, self.address(pointer, index, getattr(value.type, "element", value.type))
         )
         stored.align = 1
+        if self.streams:
+            stored.align = ALIGNED
+            module = self.builder.module
+            stored.set_metadata("nontemporal", module.add_metadata([ir.Constant(WORD, 1)]))
 
     def load(self, pointer, index, kind):
         """Load elements of `kind`, widened."""
@@ -102,9 +110,9 @@ class Block:
         """Store elements of `kind`, rounded."""
         if kind is FLOAT16:
             halves = self.builder.fptrunc(value, self.of(HALF))
-            value = self.builder.bitcast(halves, self.of(ir.IntType(16)))
+            value = self.builder.bitcast(halves, self.of(SHORT))
         elif kind is BFLOAT16:
-            value = self.builder.trunc(self.lower(self.rounded(value)), self.of(ir.IntType(16)))
+            value = self.builder.trunc(self.lower(self.rounded(value)), self.of(SHORT))
         self.put_bits(value, pointer, index)
 
     def upper(self, words):
@@ -119,26 +127,28 @@ class Block:
         """Return words without their lower halves."""
         return self.builder.and_(words, self.all(WORD, 0xFFFF0000))
 
+    def over(self, words):
+        """Return the bfloat16 in the upper halves of words as float32."""
+        return self.builder.bitcast(self.masked(words), self.of(FLOAT))
+
     def rounded(self, value):
         """Round float32 to bfloat16, in the upper halves; a NaN must have nothing below."""
         words = self.builder.bitcast(value, self.of(WORD))
         odd = self.builder.and_(self.lower(words), self.all(WORD, 1))
         return self.builder.add(words, self.builder.add(odd, self.all(WORD, 0x7FFF)))
 
-    def pair(self, first, second):
-        """Round the bfloat16 numbers of a word, by an instruction where there is one."""
-        if not fits(self.lanes):
+    def pair(self, first, second, is_normal):
+        """Round the bfloat16 numbers of a word: at once if there can be nothing subnormal."""
+        if is_normal is None:
             return self.paired(first, second)
-        builder = self.builder
-        with builder.if_else(any_subnormal(builder, first, second), likely=False) as branches:
-            rare, usual = branches
-            with rare:
-                slowly, after = self.paired(first, second), builder.block
+        with self.builder.if_else(is_normal, likely=True) as (usual, rare):
             with usual:
-                at_once, end = paired_at_once(builder, first, second), builder.block
-        words = builder.phi(self.of(WORD))
-        words.add_incoming(slowly, after)
-        words.add_incoming(at_once, end)
+                at_once = paired_at_once(self.builder, first, second), self.builder.block
+            with rare:
+                slowly = self.paired(first, second), self.builder.block
+        words = self.builder.phi(self.of(WORD))
+        words.add_incoming(*at_once)
+        words.add_incoming(*slowly)
         return words
 
     def paired(self, first, second):
@@ -250,13 +260,6 @@ def narrow(_, value, start):
     return kind(value, start), code
 
 
-@intrinsic
-def is_bfloat16(_, kind):
-    """Tell the compiler, which drops the other branch."""
-    found = ir.Constant(ir.IntType(1), int(kind.dtype is BFLOAT16))
-    return types.boolean(kind), lambda *_: found
-
-
 # --- cos and sin -------------------------------------------------------------------------------
 
 RADIANS = math.ldexp(math.tau, -64)
@@ -301,54 +304,6 @@ def unit_circle(_, m, turns, i, cos, sin, width):
     return types.void(types.int64, turns, types.int64, cos, sin, width), code
 
 
-# --- blocks of tables --------------------------------------------------------------------------
-
-
-@intrinsic(prefer_literal=True)
-def scale(_, source, i, into, factor, width):
-    """Write `factor` times as many elements as `width` says, from `i` on."""
-    kind, lanes = source.dtype, width.literal_value
-
-    def code(context, builder, signature, arguments):
-        source, i, into, factor, _ = arguments
-        block = Block(builder, lanes)
-        block.store(builder.fmul(block.load(source, i, kind), block.same(factor)), into, i, kind)
-
-    return types.void(source, types.int64, into, kind, width), code
-
-
-@intrinsic(prefer_literal=True)
-def spread(_, source, i, into, first, second, width):
-    """Write every element twice, times `first` and times `second`."""
-    kind, lanes = source.dtype, width.literal_value
-
-    def code(context, builder, signature, arguments):
-        source, i, into, first, second, _ = arguments
-        block = Block(builder, lanes)
-        loaded = block.load(source, i, kind)
-        ones, twos = (builder.fmul(loaded, block.same(by)) for by in (first, second))
-        mixed = [k for lane in range(lanes) for k in (lane, lane + lanes)]
-        place = builder.add(i, i)
-        Block(builder, 2 * lanes).store(block.pick(ones, mixed, twos), into, place, kind)
-
-    return types.void(source, types.int64, into, kind, kind, width), code
-
-
-@intrinsic(prefer_literal=True)
-def split(_, source, i, into, half, factor, width):
-    """Write `factor` times the even elements from `i` on, and the odd ones from `half` + `i` on."""
-    kind, lanes = source.dtype, width.literal_value
-
-    def code(context, builder, signature, arguments):
-        source, i, into, half, factor, _ = arguments
-        block, both = Block(builder, lanes), Block(builder, 2 * lanes)
-        loaded = builder.fmul(both.load(source, builder.add(i, i), kind), both.same(factor))
-        for part, place in ((0, i), (1, builder.add(i, half))):
-            block.store(block.pick(loaded, range(part, 2 * lanes, 2)), into, place, kind)
-
-    return types.void(source, types.int64, into, types.int64, kind, width), code
-
-
 # --- blocks of rows ----------------------------------------------------------------------------
 
 
@@ -365,49 +320,14 @@ def move(_, source, i, into, j, width):
     return types.void(source, types.int64, into, types.int64, width), code
 
 
-@intrinsic(prefer_literal=True)
-def turn_halves(_, x1, x2, y1, y2, i, cos, sin, width):
-    """Turn pairs whose components lie half a row apart."""
-    kind, work, lanes = x1.dtype, cos.dtype, width.literal_value
+@intrinsic
+def settle(_):
+    """Let other threads see all that was stored before, past the cache too."""
 
     def code(context, builder, signature, arguments):
-        x1, x2, y1, y2, i, cos, sin, _ = arguments
-        block = Block(builder, lanes)
-        a, b = block.load(x1, i, kind), block.load(x2, i, kind)
-        first, second = block.turn(a, b, block.load(cos, i, work), block.load(sin, i, work))
-        block.store(first, y1, i, kind)
-        block.store(second, y2, i, kind)
+        builder.fence("seq_cst")
 
-    return types.void(x1, x2, y1, y2, types.int64, cos, sin, width), code
-
-
-@intrinsic(prefer_literal=True)
-def turn_neighbours(_, x, y, i, cos, sin, width):
-    """Turn pairs side by side; tables are (c, c) and (-s, s) for each pair."""
-    kind, work, lanes = x.dtype, cos.dtype, 2 * width.literal_value
-
-    def code(context, builder, signature, arguments):
-        x, y, i, cos, sin, _ = arguments
-        block, i = Block(builder, lanes), builder.add(i, i)
-        value = block.load(x, i, kind)
-        swapped = block.pick(value, [lane ^ 1 for lane in range(lanes)])
-        product = builder.fmul(swapped, block.load(sin, i, work))
-        block.store(block.fma(value, block.load(cos, i, work), product), y, i, kind)
-
-    return types.void(x, y, types.int64, cos, sin, width), code
-
-
-def _words(builder, lanes):
-    """Return how to load and store words of two bfloat16 numbers."""
-    block = Block(builder, lanes)
-
-    def load(start, i):
-        return block.bits(builder.bitcast(start, WORD.as_pointer()), i, WORD)
-
-    def store(value, start, i):
-        block.put_bits(value, builder.bitcast(start, WORD.as_pointer()), i)
-
-    return block, load, store
+    return types.void(), code
 
 
 def _rows(builder, rows, *starts):
@@ -421,43 +341,111 @@ def _rows(builder, rows, *starts):
         yield found
 
 
+def _pieces(block, width, i, cos, sin, sign, work):
+    """Return, for every vector of a block, where it begins and its cos and sin, times `sign`."""
+    builder, found = block.builder, []
+    for start in range(0, width, block.lanes):
+        at = builder.add(i, INDEX(start))
+        s = builder.fmul(block.load(sin, at, work), block.same(sign))
+        found.append((at, block.load(cos, at, work), s))
+    return found
+
+
 @intrinsic(prefer_literal=True)
-def turn_neighbour_words(_, x, y, i, cos, sin, rows, x_step, y_step, width):
-    """Turn pairs of bfloat16 side by side, each in a word, in so many rows."""
-    lanes = width.literal_value
+def turn_halves(_, x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, width, streams):
+    """Turn pairs half a row apart, in so many rows; tables are loaded once for all of them."""
+    literals = width, streams
+    kind, work, width = x1.dtype, cos.dtype, width.literal_value
 
     def code(context, builder, signature, arguments):
-        x, y, i, cos, sin, rows, x_step, y_step, _ = arguments
-        block, load, store = _words(builder, lanes)
-        c, s = (block.load(table, i, types.float32) for table in (cos, sin))
-        for source, into in _rows(builder, rows, (x, x_step), (y, y_step)):
-            words = load(source, i)
-            a, b = block.upper(words), builder.bitcast(block.masked(words), block.of(FLOAT))
-            store(block.pair(*block.turn(a, b, c, s)), into, i)
+        x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, *_ = arguments
+        is_paired = kind is BFLOAT16 and width > 1
+        block = Block(builder, min(width, 2 * LANES if is_paired else LANES), streams.literal_value)
+        pieces = _pieces(block, width, i, cos, sin, sign, work)
+        each = _rows(builder, rows, (x1, x_step), (x2, x_step), (y1, y_step), (y2, y_step))
+        if is_paired:
+            _turn_half_words(block, each, pieces)
+            return
+        for first, second, one, other in each:
+            for at, c, s in pieces:
+                a, b = block.load(first, at, kind), block.load(second, at, kind)
+                for turned, into in zip(block.turn(a, b, c, s), (one, other), strict=True):
+                    block.store(turned, into, at, kind)
 
-    given = types.int64, cos, sin, types.int64, types.int64, types.int64, width
+    steps = types.int64, types.int64, types.int64
+    given = types.int64, cos, sin, work, *steps, *literals
+    return types.void(x1, x2, y1, y2, *given), code
+
+
+def _are_ample(block, pieces):
+    """Tell whether cos and sin are large enough to round at once; None if this cannot be done."""
+    if not fits(block.lanes):
+        return None
+    return all_ample(block.builder, [table for _, *tables in pieces for table in tables])
+
+
+def _turn_half_words(both, rows, pieces):
+    """Turn pairs of bfloat16 half a row apart, an even and an odd one in a word."""
+    builder, block = both.builder, Block(both.builder, both.lanes // 2, both.streams)
+    able = _are_ample(block, pieces)
+    parted = [
+        (at, [[both.pick(table, range(odd, both.lanes, 2)) for table in tables] for odd in (0, 1)])
+        for at, *tables in pieces
+    ]
+    for first, second, one, other in rows:
+        for at, (even, odd) in parted:
+            v, w = block.bits(first, at, WORD), block.bits(second, at, WORD)
+            is_normal = able
+            if able is not None:
+                pairs = builder.bitcast(builder.or_(v, w), both.of(SHORT))
+                is_normal = is_any_of_each_pair_ample(builder, able, pairs)
+            low = block.turn(block.upper(v), block.upper(w), *even)
+            high = block.turn(block.over(v), block.over(w), *odd)
+            for of_two, into in zip(zip(low, high, strict=True), (one, other), strict=True):
+                block.put_bits(block.pair(*of_two, is_normal), into, at)
+
+
+@intrinsic(prefer_literal=True)
+def turn_neighbours(_, x, y, i, cos, sin, sign, rows, x_step, y_step, width, streams):
+    """Turn pairs side by side, in so many rows; tables are loaded once for all of them."""
+    literals = width, streams
+    kind, work, width = x.dtype, cos.dtype, width.literal_value
+
+    def code(context, builder, signature, arguments):
+        x, y, i, cos, sin, sign, rows, x_step, y_step, *_ = arguments
+        at_once = LANES if kind is BFLOAT16 else LANES // 2
+        block = Block(builder, min(width, at_once), streams.literal_value)
+        pieces = _pieces(block, width, i, cos, sin, sign, work)
+        each = _rows(builder, rows, (x, x_step), (y, y_step))
+        if kind is BFLOAT16:
+            _turn_words(block, each, pieces)
+            return
+        both = Block(builder, 2 * block.lanes, block.streams)
+        twice = [lane // 2 for lane in range(both.lanes)]
+        signed = [lane // 2 + block.lanes * (lane % 2) for lane in range(both.lanes)]
+        pieces = [
+            (builder.add(at, at), block.pick(c, twice), block.pick(builder.fneg(s), signed, s))
+            for at, c, s in pieces
+        ]
+        for source, into in each:
+            for at, c, s in pieces:
+                value = both.load(source, at, kind)
+                swapped = both.pick(value, [lane ^ 1 for lane in range(both.lanes)])
+                both.store(both.fma(value, c, builder.fmul(swapped, s)), into, at, kind)
+
+    steps = types.int64, types.int64, types.int64
+    given = types.int64, cos, sin, work, *steps, *literals
     return types.void(x, y, *given), code
 
 
-@intrinsic(prefer_literal=True)
-def turn_half_words(_, x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, width):
-    """Turn pairs of bfloat16 half a row apart, two in a word; tables are even pairs, then odd."""
-    lanes = width.literal_value
-
-    def code(context, builder, signature, arguments):
-        x1, x2, y1, y2, i, cos, sin, half, rows, x_step, y_step, _ = arguments
-        block, load, store = _words(builder, lanes)
-        later = builder.add(i, half)
-        c, s = (block.load(table, i, types.float32) for table in (cos, sin))
-        c_odd, s_odd = (block.load(table, later, types.float32) for table in (cos, sin))
-        each = (x1, x_step), (x2, x_step), (y1, y_step), (y2, y_step)
-        for first, second, one, other in _rows(builder, rows, *each):
-            v, w = load(first, i), load(second, i)
-            even = block.turn(block.upper(v), block.upper(w), c, s)
-            a, b = (builder.bitcast(block.masked(words), block.of(FLOAT)) for words in (v, w))
-            odd = block.turn(a, b, c_odd, s_odd)
-            store(block.pair(even[0], odd[0]), one, i)
-            store(block.pair(even[1], odd[1]), other, i)
-
-    given = types.int64, cos, sin, types.int64, types.int64, types.int64, types.int64, width
-    return types.void(x1, x2, y1, y2, *given), code
+def _turn_words(block, rows, pieces):
+    """Turn pairs of bfloat16 side by side, each of them a word."""
+    builder = block.builder
+    able = _are_ample(block, pieces)
+    pieces = [(builder.add(at, at), c, s) for at, c, s in pieces]
+    for source, into in rows:
+        for at, c, s in pieces:
+            words = block.bits(source, at, WORD)
+            is_normal = able and is_any_of_each_pair_ample(builder, able, words)
+            turned = block.turn(block.upper(words), block.over(words), c, s)
+            block.put_bits(block.pair(*turned, is_normal), into, at)

@@ -22,23 +22,40 @@ _pointer = ctypes.c_size_t.from_address
 
 
 def rotate_positions(
-    x: Array, out: Array, positions: Array, dim: int, base: float, *, interleaved: bool, dtype: str
+    x: Array,
+    out: Array,
+    positions: Array,
+    dim: int,
+    base: float,
+    *,
+    interleaved: bool,
+    dtype: str,
+    reused: bool,
 ) -> None:
     """As in `plain`; `dtype` is the bare name of that of x, in the machine's byte order."""
     if positions.dtype != np.int64:
         positions = positions.astype(np.int64)
     given = "int64", positions.shape, positions.strides, ()
     turns = turns_of(dim, base)
-    _rotate(x, out, dtype, given, _address(positions), turns, turns.pairs, interleaved)
+    angles = _address(positions), turns, turns.pairs
+    _rotate(x, out, dtype, given, *angles, interleaved, reused)
 
 
 def rotate_tables(
-    x: Array, out: Array, cos: Array, sin: Array, *, interleaved: bool, dtypes: tuple[str, str]
+    x: Array,
+    out: Array,
+    cos: Array,
+    sin: Array,
+    *,
+    interleaved: bool,
+    dtypes: tuple[str, str],
+    reused: bool,
 ) -> None:
     """As in `plain`; `dtypes` are the bare names of those of x and of the tables."""
     *rows, pairs = cos.shape
     given = dtypes[1], tuple(rows), cos.strides, sin.strides
-    _rotate(x, out, dtypes[0], given, _address(cos), _address(sin), pairs, interleaved)
+    angles = _address(cos), _address(sin), pairs
+    _rotate(x, out, dtypes[0], given, *angles, interleaved, reused)
 
 
 def _rotate(
@@ -50,8 +67,10 @@ def _rotate(
     other: Turns | int,
     pairs: int,
     interleaved: bool,
+    reused: bool,
 ) -> None:
-    plan = plan_of(dtype, x.shape, x.strides, out.strides, given, 1, pairs, interleaved, False)
+    look = dtype, x.shape, x.strides, out.strides, given, 1, pairs
+    plan = plan_of(*look, interleaved, False, reused)
     rotate(plan, _address(x), _address(out), angles, other, _team)
 
 

@@ -24,12 +24,13 @@ def apply_rotary(
     out: Array | None = None,
 ) -> Array:
     m, call = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
+    reused = out is not None
     out = np.empty(x.shape, x.dtype) if out is None else check_target(out, x, m)
 
     options = m, call.rotary_dim, call.base
     if call.dtypes is not None and is_able():
         compiled.rotate_positions(
-            x, out, *options, interleaved=call.interleaved, dtype=call.dtypes[0]
+            x, out, *options, interleaved=call.interleaved, dtype=call.dtypes[0], reused=reused
         )
     else:
         plain.rotate_positions(x, out, *options, interleaved=call.interleaved)
@@ -41,9 +42,11 @@ def apply_rotary_cos_sin(
     x: Array, cos: Array, sin: Array, *, interleaved: bool, out: Array | None = None
 ) -> Array:
     call = read_tables(x, cos, sin, interleaved=interleaved)
+    reused = out is not None
     out = np.empty(x.shape, x.dtype) if out is None else check_target(out, x, cos, sin)
     if call.dtypes is not None and is_able():
-        compiled.rotate_tables(x, out, cos, sin, interleaved=call.interleaved, dtypes=call.dtypes)
+        how = {"interleaved": call.interleaved, "reused": reused}
+        compiled.rotate_tables(x, out, cos, sin, dtypes=call.dtypes, **how)
     else:
         plain.rotate_tables(x, out, cos, sin, interleaved=call.interleaved)
     return out

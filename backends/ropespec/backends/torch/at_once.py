@@ -85,7 +85,7 @@ def turn_at_once(
         target = out
     else:
         return None
-    look = _look(_form(x), _form(target), _form(given), more, interleaved)
+    look = _look(_form(x), _form(target), _form(given), more, interleaved, out is not None)
     if look is None:
         return None
     source, start, first = x.data_ptr(), target.data_ptr(), given.data_ptr()
@@ -134,7 +134,9 @@ def _form(tensor: torch.Tensor) -> Form:
 
 
 @functools.lru_cache(maxsize=1024)
-def _look(x: Form, out: Form, given: Form, other: Form | Scale, interleaved: bool) -> Look | None:
+def _look(
+    x: Form, out: Form, given: Form, other: Form | Scale, interleaved: bool, reused: bool
+) -> Look | None:
     """Return what is the same for all such calls, or None where the checks do not allow them."""
     (dtype, shape, strides), (kind, rows, steps) = x, given
     if dtype not in kernel.NAMES or len(shape) < 3 or out[:2] != x[:2] or overlaps_itself(*out[1:]):
@@ -154,8 +156,9 @@ def _look(x: Form, out: Form, given: Form, other: Form | Scale, interleaved: boo
             return None
     except ArgumentError:
         return None
-    cut = kernel.NAMES[dtype], shape, strides, out[2], look, 0, pairs, interleaved, False
-    return Look(plan_of(*cut), turns, reach(*out), reach(*x), reach(*given), sin)
+    cut = kernel.NAMES[dtype], shape, strides, out[2], look, 0, pairs
+    plan = plan_of(*cut, interleaved, False, reused)
+    return Look(plan, turns, reach(*out), reach(*x), reach(*given), sin)
 
 
 def _facts(form: Form) -> ArrayFacts:

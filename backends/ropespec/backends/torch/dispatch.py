@@ -96,6 +96,8 @@ def _launched(
 ) -> torch.Tensor:
     target = torch.empty_like(x) if out is None else out
     flags = {"interleaved": interleaved, "inverse": inverse}
+    if x.is_cpu:
+        flags["reused"] = out is not None
     if not isinstance(other, tuple):
         (kernel.rotate_tables if x.is_cpu else launch_tables)(x, given, other, target, **flags)
     elif x.is_cpu:

@@ -47,11 +47,13 @@ def rotate_positions(
     *,
     interleaved: bool,
     inverse: bool,
+    reused: bool = False,
 ) -> None:
     """Write R_m x to `out`; arguments as in the operator of this name."""
     values = _turns(turns.contiguous().numpy().tobytes())
     given = "int64", positions.shape, positions.stride(), ()
-    _rotate(x, out, given, positions.data_ptr(), values, values.pairs, interleaved, inverse)
+    angles = positions.data_ptr(), values, values.pairs
+    _rotate(x, out, given, *angles, interleaved, inverse, reused)
 
 
 def rotate_straight(
@@ -63,11 +65,13 @@ def rotate_straight(
     *,
     interleaved: bool,
     inverse: bool,
+    reused: bool = False,
 ) -> None:
     """Write R_m x to `out`, with T_i as they are kept on the host."""
     given = "int64", positions.shape, positions.stride(), ()
     turns = turns_of(dim, base)
-    _rotate(x, out, given, positions.data_ptr(), turns, turns.pairs, interleaved, inverse)
+    angles = positions.data_ptr(), turns, turns.pairs
+    _rotate(x, out, given, *angles, interleaved, inverse, reused)
 
 
 def rotate_tables(
@@ -78,6 +82,7 @@ def rotate_tables(
     *,
     interleaved: bool,
     inverse: bool,
+    reused: bool = False,
 ) -> None:
     """Write R_m x to `out`; arguments as in the operator of this name."""
     cos, sin = cos.resolve_neg(), sin.resolve_neg()
@@ -85,7 +90,8 @@ def rotate_tables(
         cos, sin = torch.broadcast_tensors(cos, sin)  # type: ignore[no-untyped-call]  # torch's
     *rows, pairs = cos.shape
     given = NAMES[cos.dtype], tuple(rows), cos.stride(), sin.stride()
-    _rotate(x, out, given, cos.data_ptr(), sin.data_ptr(), pairs, interleaved, inverse)
+    angles = cos.data_ptr(), sin.data_ptr(), pairs
+    _rotate(x, out, given, *angles, interleaved, inverse, reused)
 
 
 def _rotate(
@@ -97,12 +103,14 @@ def _rotate(
     pairs: int,
     interleaved: bool,
     inverse: bool,
+    reused: bool,
 ) -> None:
     source, target = x, out
     if x.is_neg() or out.is_neg():
         source, target = x.resolve_neg(), out.resolve_neg()
     steps = source.stride(), target.stride()
-    plan = plan_of(NAMES[x.dtype], x.shape, *steps, given, 0, pairs, interleaved, inverse)
+    look = NAMES[x.dtype], x.shape, *steps, given, 0, pairs
+    plan = plan_of(*look, interleaved, inverse, reused)
     rotate(plan, source.data_ptr(), target.data_ptr(), angles, other, team)
     if target is not out:
         out.copy_(target)

@@ -50,19 +50,25 @@ def define() -> None:
         _implement(name, _written(getattr(plain, name)), "CompositeExplicitAutograd")
         if has_triton():
             _implement(name, FUSED[name], "CUDA")
-        _implement(name, _on_cpu(name), "CPU")
+        _implement(name, _on_cpu(name), "CPU", _on_cpu(name, reused=True))
 
 
 def _define(schema: str) -> None:
     LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
 
 
-def _on_cpu(name: str) -> Write:
-    """Return the kernel for CPUs, or where there is none what stands for it."""
+def _on_cpu(name: str, *, reused: bool = False) -> Write:
+    """Return the kernel for CPUs, or where there is none what stands for it.
+
+    `reused` tells whether it writes to memory that a caller has given.
+    """
     fused, plainly = HOST[name], _written(getattr(plain, name))
 
     def write(*arguments: torch.Tensor, **flags: bool) -> None:
-        (fused if kernel.has_kernel() else plainly)(*arguments, **flags)
+        if kernel.has_kernel():
+            fused(*arguments, **flags, reused=reused)
+        else:
+            plainly(*arguments, **flags)
 
     return write
 
@@ -77,8 +83,12 @@ def _written(function: Callable[..., torch.Tensor]) -> Write:
     return write
 
 
-def _implement(name: str, write: Write, key: str) -> None:
-    """Register the three forms of an operator, which differ in where they write."""
+def _implement(name: str, write: Write, key: str, rewrite: Write | None = None) -> None:
+    """Register the three forms of an operator, which differ in where they write.
+
+    `rewrite` does it where the memory is given, if another than `write`.
+    """
+    into = rewrite or write
 
     def to_new(
         x: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, interleaved: bool, inverse: bool
@@ -96,7 +106,7 @@ def _implement(name: str, write: Write, key: str) -> None:
         interleaved: bool,
         inverse: bool,
     ) -> None:
-        write(x, a, b, out, interleaved=interleaved, inverse=inverse)
+        into(x, a, b, out, interleaved=interleaved, inverse=inverse)
         changed(out)
 
     def to_self(
