@@ -12,7 +12,7 @@ import pytest
 import ropespec.backends.numpy as backend
 from ropespec.backends.cpu import plan, rotate, threads
 from ropespec.backends.cpu.plan import FIELDS, plan_of
-from ropespec.backends.numpy import compiled, rotation
+from ropespec.backends.numpy import compiled
 from ropespec.backends.phase import turns
 
 
@@ -397,7 +397,7 @@ def test_plain_numpy_stands_for_the_kernel(monkeypatch, interleaved, name):
     x = draw((2, 5, 3, 16), name)
     m = np.array([3, -700, 2**20, 5, 6])
     fast = backend.apply_rotary(x, m, interleaved=interleaved, rotary_dim=12)
-    monkeypatch.setattr(rotation, "is_able", lambda: False)
+    monkeypatch.setattr(compiled, "is_able", lambda: False)
     slow = x.copy()
     backend.apply_rotary(slow, m, interleaved=interleaved, rotary_dim=12, out=slow)
     step = float(ml_dtypes.finfo(DTYPES[name]).eps)

@@ -123,23 +123,45 @@ def test_out_that_is_refused():
     words = "out must be x itself, or writable and free of overlap with itself and the arguments; "
     frozen = np.zeros_like(x)
     frozen.flags.writeable = False
-    heads = np.lib.stride_tricks.as_strided(pool, x.shape, (96, 0, 4))
+    heads = np.lib.stride_tricks.as_strided(np.zeros_like(pool), x.shape, (96, 0, 4))
 
     assert isinstance(refused(x, x.tolist()), ArgumentTypeError)
     assert isinstance(refused(x, x.astype(np.float64)), ArgumentTypeError)
     assert isinstance(refused(x, np.zeros((5, 3, 9), np.float32)), ArgumentValueError)
-    for out in (shifted, x[::-1], x[:, ::-1], frozen, heads):
+    for out in (shifted, x[::-1], x[:, ::-1], pool[:0:-1], frozen, heads):
         found = refused(x, out)
         assert isinstance(found, ArgumentValueError)
         assert str(found) == words + "got an array of shape (5, 3, 8) and dtype float32"
     apart = np.zeros_like(x)
     backend.apply_rotary(x, M, interleaved=True, out=apart)
-    with pytest.raises(ArgumentValueError, match=r"^out must be x itself"):
-        backend.apply_rotary(x, apart.view(np.int32)[:, 0, 0], interleaved=True, out=apart)
+    for kind in (np.int32, np.int64):
+        with pytest.raises(ArgumentValueError, match=r"^out must be x itself"):
+            backend.apply_rotary(x, apart.view(kind)[:, 0, 0], interleaved=True, out=apart)
     with pytest.raises(ArgumentValueError, match=r"^out must be x itself"):
         backend.apply_rotary_cos_sin(x, apart[:, 0, :4], TABLES[1], interleaved=True, out=apart)
     with pytest.raises(ArgumentValueError, match=r"^out must be x itself"):
         backend.apply_rotary_cos_sin(x, TABLES[0], apart[:, 0, :4], interleaved=True, out=apart)
+
+
+def test_what_only_equals_a_right_option_is_refused():
+    """ROT-21: calls are known again by the types of their options as well."""
+    x, tables = draw((5, 3, 8)), draw((5, 4))
+    backend.apply_rotary(x, M, interleaved=True, rotary_dim=4)
+    backend.apply_rotary_cos_sin(x, tables, tables, interleaved=True)
+    for given, options in (
+        (M, {"interleaved": 1}),
+        (M, {"interleaved": True, "rotary_dim": 4.0}),
+        (M, {"interleaved": True, "base": tables}),
+        (tables, {"interleaved": True, "base": tables}),
+        (M, {"interleaved": True, "base": (tables.shape, tables.dtype, tables.strides)}),
+    ):
+        with pytest.raises(ArgumentTypeError):
+            backend.apply_rotary(x, given, **options)
+    for cos, sin in ((M, None), (M, (1e4, None)), (tables, None), (tables, (1e4, None))):
+        with pytest.raises(ArgumentTypeError):
+            backend.apply_rotary_cos_sin(x, cos, sin, interleaved=True)
+    with pytest.raises(ArgumentTypeError):
+        backend.apply_rotary_cos_sin(x, tables, tables, interleaved=1)
 
 
 def test_overlap_within_an_array_is_found_exactly():

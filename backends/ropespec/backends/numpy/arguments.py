@@ -1,7 +1,6 @@
-"""The arguments of a rotation, checked once for all calls that look the same (ROT-21)."""
+"""The arguments of a rotation (ROT-21)."""
 
-import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,29 +18,9 @@ from ropespec.spec.arguments import (
     check_tables,
 )
 
-__all__ = ["Checked", "read_call", "read_tables"]
+__all__ = ["check_call", "check_cos_sin", "read_call", "read_tables"]
 
-
-class Checked(NamedTuple):
-    """What follows from shapes, dtypes and options.
-
-    Attributes
-    ----------
-    interleaved : bool
-        Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
-    base : float
-        Above 1.
-    rotary_dim : int
-        r.
-    dtypes : tuple of str, or None
-        The bare names of the dtypes of `x`, and of positions or tables; None if a kernel cannot
-        read them, because the bytes are in another order than the machine's.
-    """
-
-    interleaved: bool
-    base: float
-    rotary_dim: int
-    dtypes: tuple[str, str] | None
+Shape = tuple[int, ...]
 
 
 def read_call(
@@ -51,8 +30,13 @@ def read_call(
     interleaved: bool,
     base: float,
     rotary_dim: int | None,
-) -> tuple[NDArray[Any], Checked]:
+) -> tuple[NDArray[Any], bool, float, int]:
     """Check the arguments of `apply_rotary`.
+
+    Returns
+    -------
+    tuple
+        Positions as an array, `interleaved`, `base` and r.
 
     Raises
     ------
@@ -65,15 +49,11 @@ def read_call(
     else:
         check_floats("x", x, ndim=3)
         m = read_positions(positions)
-    looks = (x.shape, x.dtype, m.shape, m.dtype, interleaved, base, rotary_dim)
-    try:
-        return m, _kept_call(*looks)
-    except TypeError:  # refused, or an option that cannot be looked up, which is refused as well
-        return m, _call(*looks)
+    return m, *check_call(x.shape, x.dtype, m.shape, m.dtype, interleaved, base, rotary_dim)
 
 
-def read_tables(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Checked:
-    """Check the arguments of `apply_rotary_cos_sin`; `base` is of no meaning here.
+def read_tables(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> bool:
+    """Check the arguments of `apply_rotary_cos_sin`, and return `interleaved`.
 
     Raises
     ------
@@ -86,55 +66,41 @@ def read_tables(x: Array, cos: Array, sin: Array, *, interleaved: bool) -> Check
         check_floats("x", x, ndim=3)
         check_floats("cos", cos, ndim=1)
         check_floats("sin", sin, ndim=1)
-    looks = (x.shape, x.dtype, cos.shape, cos.dtype, sin.shape, sin.dtype, interleaved)
-    try:
-        return _kept_tables(*looks)
-    except TypeError:  # as above
-        return _tables(*looks)
+    looks = x.shape, x.dtype, cos.shape, cos.dtype, sin.shape, sin.dtype
+    return check_cos_sin(*looks, interleaved)[0]
 
 
-def _call(
-    x_shape: tuple[int, ...],
+def check_call(
+    x_shape: Shape,
     x_dtype: np.dtype[Any],
-    m_shape: tuple[int, ...],
+    m_shape: Shape,
     m_dtype: np.dtype[Any],
     interleaved: bool,
     base: float,
     rotary_dim: int | None,
-) -> Checked:
+) -> tuple[bool, float, int]:
+    """Check what `apply_rotary` is told, and return `interleaved`, `base` and r."""
     check_float_array("x", ArrayFacts(x_shape, x_dtype.name), ndim=3)
     m = check_positions(ArrayFacts(m_shape, m_dtype.name))
     interleaved, base = check_flag("interleaved", interleaved), check_base(base)
     dim = check_rotary_dim(rotary_dim, x_shape[-1])
     check_positions_fit(m, x_shape[:-2])
-    return Checked(interleaved, base, dim, _readable(x_dtype, m_dtype))
+    return interleaved, base, dim
 
 
-# 1 and True are equal, but only one of them is a flag: typed.
-_kept_call = functools.lru_cache(maxsize=256, typed=True)(_call)
-
-
-def _tables(
-    x_shape: tuple[int, ...],
+def check_cos_sin(
+    x_shape: Shape,
     x_dtype: np.dtype[Any],
-    cos_shape: tuple[int, ...],
+    cos_shape: Shape,
     cos_dtype: np.dtype[Any],
-    sin_shape: tuple[int, ...],
+    sin_shape: Shape,
     sin_dtype: np.dtype[Any],
     interleaved: bool,
-) -> Checked:
+) -> tuple[bool, int]:
+    """Check what `apply_rotary_cos_sin` is told, and return `interleaved` and r/2."""
     x = check_float_array("x", ArrayFacts(x_shape, x_dtype.name), ndim=3)
     cos = check_float_array("cos", ArrayFacts(cos_shape, cos_dtype.name), ndim=1)
     sin = check_float_array("sin", ArrayFacts(sin_shape, sin_dtype.name), ndim=1)
     interleaved = check_flag("interleaved", interleaved)
-    dim = check_tables(cos, sin, x)
-    return Checked(interleaved, 0.0, dim, _readable(x_dtype, cos_dtype, sin_dtype))
-
-
-_kept_tables = functools.lru_cache(maxsize=256, typed=True)(_tables)
-
-
-def _readable(*dtypes: np.dtype[Any]) -> tuple[str, str] | None:
-    if all(dtype.isnative for dtype in dtypes):
-        return dtypes[0].name, dtypes[1].name
-    return None
+    check_tables(cos, sin, x)
+    return interleaved, cos_shape[-1]

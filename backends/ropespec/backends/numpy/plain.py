@@ -9,14 +9,14 @@ __all__ = ["rotate_positions", "rotate_tables"]
 
 
 def rotate_positions(
-    x: Array, out: Array, positions: Array, dim: int, base: float, *, interleaved: bool
-) -> None:
-    """Write R_m x to `out`, which is `x` or apart from it; cos and sin by exact phase (FREQ-9).
+    x: Array, positions: Array, dim: int, base: float, *, interleaved: bool, out: Array | None
+) -> Array:
+    """Return R_m x, with cos and sin by exact phase (FREQ-9).
 
     Parameters
     ----------
-    x, out : ndarray of float, shape (..., S, H, D)
-        Of one dtype.
+    x : ndarray of float, shape (..., S, H, D)
+        What is turned.
     positions : ndarray of int
         Broadcasts to (..., S).
     dim : int
@@ -25,13 +25,18 @@ def rotate_positions(
         Above 1.
     interleaved : bool
         Pairs (2i, 2i+1) if True, (i, i + r/2) if False.
+    out : ndarray or None
+        Checked: is written to and returned.
     """
     cos, sin = cos_sin(np, positions, dim, base, arithmetic(np, x.dtype))
-    rotate_tables(x, out, cos, sin, interleaved=interleaved)
+    return rotate_tables(x, cos, sin, interleaved=interleaved, out=out)
 
 
-def rotate_tables(x: Array, out: Array, cos: Array, sin: Array, *, interleaved: bool) -> None:
-    """Write R_m x to `out`, with cos and sin that broadcast to (..., S, r/2)."""
+def rotate_tables(
+    x: Array, cos: Array, sin: Array, *, interleaved: bool, out: Array | None
+) -> Array:
+    """Return R_m x, with cos and sin that broadcast to (..., S, r/2)."""
+    out = np.empty(x.shape, x.dtype) if out is None else out
     work = arithmetic(np, x.dtype)
     dim = 2 * cos.shape[-1]
     places = (
@@ -48,3 +53,4 @@ def rotate_tables(x: Array, out: Array, cos: Array, sin: Array, *, interleaved: 
             out[..., dim:].view(bits)[...] = x[..., dim:].view(bits)
         for place, value in zip(places, turned, strict=True):
             np.copyto(out[place], value, casting="unsafe")
+    return out

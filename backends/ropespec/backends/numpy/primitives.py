@@ -46,9 +46,8 @@ class NumpyPrimitives(NamespacePrimitives[Array]):
         base: float,
         rotary_dim: int | None,
     ) -> tuple[Array, bool, float, int]:
-        """Check once what looks the same."""
-        m, call = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
-        return m, call.interleaved, call.base, call.rotary_dim
+        """Require the arguments of `apply_rotary`."""
+        return read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
 
     def beside(self, array: Array, other: Array) -> Array:  # noqa: ARG002  # there is one device
         """Leave it where it is."""

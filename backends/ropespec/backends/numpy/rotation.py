@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ropespec.backends.cpu.machine import is_able
 from ropespec.backends.derived.out import writes_into_out
 from ropespec.backends.numpy import compiled, plain
 from ropespec.backends.numpy.arguments import read_call, read_tables
@@ -23,30 +22,34 @@ def apply_rotary(
     rotary_dim: int | None = None,
     out: Array | None = None,
 ) -> Array:
-    m, call = read_call(x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim)
-    reused = out is not None
-    out = np.empty(x.shape, x.dtype) if out is None else check_target(out, x, m)
-
-    options = m, call.rotary_dim, call.base
-    if call.dtypes is not None and is_able():
-        compiled.rotate_positions(
-            x, out, *options, interleaved=call.interleaved, dtype=call.dtypes[0], reused=reused
-        )
-    else:
-        plain.rotate_positions(x, out, *options, interleaved=call.interleaved)
-    return out
+    look = base, rotary_dim
+    turned = compiled.turned(x, positions, look, interleaved=interleaved, out=out)
+    if turned is not None:
+        return turned
+    m, interleaved, base, dim = read_call(
+        x, positions, interleaved=interleaved, base=base, rotary_dim=rotary_dim
+    )
+    if out is not None:
+        check_target(out, x, m)
+    wide, look = m.astype(np.int64, copy=False), (base, dim)
+    turned = compiled.turned(x, wide, look, interleaved=interleaved, out=out, is_checked=True)
+    if turned is not None:
+        return turned
+    return plain.rotate_positions(x, m, dim, base, interleaved=interleaved, out=out)
 
 
 @writes_into_out()
 def apply_rotary_cos_sin(
     x: Array, cos: Array, sin: Array, *, interleaved: bool, out: Array | None = None
 ) -> Array:
-    call = read_tables(x, cos, sin, interleaved=interleaved)
-    reused = out is not None
-    out = np.empty(x.shape, x.dtype) if out is None else check_target(out, x, cos, sin)
-    if call.dtypes is not None and is_able():
-        how = {"interleaved": call.interleaved, "reused": reused}
-        compiled.rotate_tables(x, out, cos, sin, dtypes=call.dtypes, **how)
-    else:
-        plain.rotate_tables(x, out, cos, sin, interleaved=call.interleaved)
-    return out
+    given = sin if isinstance(sin, np.ndarray) else None
+    turned = compiled.turned(x, cos, given, interleaved=interleaved, out=out)
+    if turned is not None:
+        return turned
+    interleaved = read_tables(x, cos, sin, interleaved=interleaved)
+    if out is not None:
+        check_target(out, x, cos, sin)
+    turned = compiled.turned(x, cos, sin, interleaved=interleaved, out=out, is_checked=True)
+    if turned is not None:
+        return turned
+    return plain.rotate_tables(x, cos, sin, interleaved=interleaved, out=out)
