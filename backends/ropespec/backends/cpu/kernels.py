@@ -22,8 +22,7 @@ from ropespec.backends.cpu.vectors import (
     pointer,
     put,
     settle,
-    turn_halves,
-    turn_neighbours,
+    turn,
     unit_circle,
 )
 
@@ -88,66 +87,68 @@ def read_given(source, address, stride, into, pairs):
 
 
 @inline
-def turn_rows(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_step):
-    """Turn the pairs of rows, the first of them at address `x`, into those at `y`."""
-    i = 0
-    x1, y1 = pointer(x, kind), pointer(y, kind)
-    if interleaved:
-        while i + 64 <= pairs:
-            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 64, 0)
-            i += 64
-        while i + 32 <= pairs:
-            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 32, 0)
-            i += 32
-        while i + 16 <= pairs:
-            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 16, 0)
-            i += 16
-        while i + 4 <= pairs:
-            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 4, 0)
-            i += 4
-        while i < pairs:
-            turn_neighbours(x1, y1, i, cos, sin, sign, rows, x_step, y_step, 1, 0)
-            i += 1
-        return
-    x2, y2 = at(x1, pairs), at(y1, pairs)
+def turn_blocks(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_step):
+    """Turn the pairs of rows, the first of them at address `x`, into those at `y`.
+
+    All rows of a block of pairs are turned before the next block: its tables are loaded once.
+    """
+    i, x1, y1 = 0, pointer(x, kind), pointer(y, kind)
+    while i + 128 <= pairs:
+        turn(x1, y1, i, pairs, interleaved, cos, sin, sign, rows, x_step, y_step, 128, 0)
+        i += 128
     while i + 64 <= pairs:
-        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 64, 0)
+        turn(x1, y1, i, pairs, interleaved, cos, sin, sign, rows, x_step, y_step, 64, 0)
         i += 64
     while i + 32 <= pairs:
-        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 32, 0)
+        turn(x1, y1, i, pairs, interleaved, cos, sin, sign, rows, x_step, y_step, 32, 0)
         i += 32
     while i + 16 <= pairs:
-        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 16, 0)
+        turn(x1, y1, i, pairs, interleaved, cos, sin, sign, rows, x_step, y_step, 16, 0)
         i += 16
+    while i + 8 <= pairs:
+        turn(x1, y1, i, pairs, interleaved, cos, sin, sign, rows, x_step, y_step, 8, 0)
+        i += 8
     while i + 4 <= pairs:
-        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 4, 0)
+        turn(x1, y1, i, pairs, interleaved, cos, sin, sign, rows, x_step, y_step, 4, 0)
         i += 4
     while i < pairs:
-        turn_halves(x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, 1, 0)
+        turn(x1, y1, i, pairs, interleaved, cos, sin, sign, rows, x_step, y_step, 1, 0)
         i += 1
+
+
+@inline
+def turn_rows(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_step):
+    """Turn rows of one block at once, others one after another: tables are as soon loaded."""
+    if pairs in (32, 64, 128):
+        turn_blocks(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_step)
+        return
+    for row in range(rows):
+        i, x1, y1 = 0, pointer(x + row * x_step, kind), pointer(y + row * y_step, kind)
+        while i + 16 <= pairs:
+            turn(x1, y1, i, pairs, interleaved, cos, sin, sign, 1, 0, 0, 16, 0)
+            i += 16
+        while i + 4 <= pairs:
+            turn(x1, y1, i, pairs, interleaved, cos, sin, sign, 1, 0, 0, 4, 0)
+            i += 4
+        while i < pairs:
+            turn(x1, y1, i, pairs, interleaved, cos, sin, sign, 1, 0, 0, 1, 0)
+            i += 1
 
 
 @inline
 def stream_rows(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_step):
     """Turn rows of whole blocks into memory past the cache, one after another."""
     for row in range(rows):
-        i = 0
-        x1, y1 = pointer(x + row * x_step, kind), pointer(y + row * y_step, kind)
-        x2, y2 = at(x1, pairs), at(y1, pairs)
-        if interleaved:
-            while i + 64 <= pairs:
-                turn_neighbours(x1, y1, i, cos, sin, sign, 1, 0, 0, 64, 1)
-                i += 64
-            while i + 16 <= pairs:
-                turn_neighbours(x1, y1, i, cos, sin, sign, 1, 0, 0, 16, 1)
-                i += 16
-        else:
-            while i + 64 <= pairs:
-                turn_halves(x1, x2, y1, y2, i, cos, sin, sign, 1, 0, 0, 64, 1)
-                i += 64
-            while i + 16 <= pairs:
-                turn_halves(x1, x2, y1, y2, i, cos, sin, sign, 1, 0, 0, 16, 1)
-                i += 16
+        i, x1, y1 = 0, pointer(x + row * x_step, kind), pointer(y + row * y_step, kind)
+        while i + 64 <= pairs:
+            turn(x1, y1, i, pairs, interleaved, cos, sin, sign, 1, 0, 0, 64, 1)
+            i += 64
+        while i + 32 <= pairs:
+            turn(x1, y1, i, pairs, interleaved, cos, sin, sign, 1, 0, 0, 32, 1)
+            i += 32
+        while i + 16 <= pairs:
+            turn(x1, y1, i, pairs, interleaved, cos, sin, sign, 1, 0, 0, 16, 1)
+            i += 16
 
 
 @inline
@@ -164,7 +165,9 @@ def move_row(kind, size, x, x_step, y, y_step, count):
 
 
 @inline
-def turn_heads(kind, size, x, y, cos, sin, sign, lengths, steps, interleaved, streams, spare):
+def turn_heads(
+    kind, size, turn_all, x, y, cos, sin, sign, lengths, steps, interleaved, streams, spare
+):
     """Turn all heads of a token, its first at address `x`, and copy what does not turn."""
     heads, pairs, tail = lengths
     x_head, y_head, x_step, y_step = steps
@@ -179,7 +182,7 @@ def turn_heads(kind, size, x, y, cos, sin, sign, lengths, steps, interleaved, st
         if streams:
             stream_rows(*how)
         else:
-            turn_rows(*how)
+            turn_all(*how)
         if not dense:
             move_row(kind, size, spare, size, there, y_step, 2 * pairs)
         done += rows
@@ -190,8 +193,8 @@ def turn_heads(kind, size, x, y, cos, sin, sign, lengths, steps, interleaved, st
 
 
 @inline
-def turn_tokens(job, start, stop, kind, size, work, wide):
-    """Turn the tokens from `start` to `stop`."""
+def turn_tokens(job, start, stop, kind, size, work, wide, turn_all):
+    """Turn the tokens from `start` to `stop`, rows by `turn_all`."""
     field = pointer(job, INT64)
     length, pairs, source = get(field, LENGTH), get(field, PAIRS), get(field, SOURCE)
     lengths = get(field, HEADS), pairs, get(field, TAIL)
@@ -230,26 +233,28 @@ def turn_tokens(job, start, stop, kind, size, work, wide):
                 read_given(source, address, get(field, pair), into, pairs)
         x = get(field, X) + batch * get(field, X_BATCH) + place * get(field, X_TOKEN)
         y = get(field, OUT) + batch * get(field, OUT_BATCH) + place * get(field, OUT_TOKEN)
-        turn_heads(kind, size, x, y, c, s, sign, lengths, steps, interleaved, streams, spare)
+        turn_heads(
+            kind, size, turn_all, x, y, c, s, sign, lengths, steps, interleaved, streams, spare
+        )
     release(memory)
     if streams:
         settle()
 
 
 def turn_float16(job, start, stop):
-    turn_tokens(job, start, stop, FLOAT16, 2, np.float32, 4)
+    turn_tokens(job, start, stop, FLOAT16, 2, np.float32, 4, turn_rows)
 
 
 def turn_bfloat16(job, start, stop):
-    turn_tokens(job, start, stop, BFLOAT16, 2, np.float32, 4)
+    turn_tokens(job, start, stop, BFLOAT16, 2, np.float32, 4, turn_blocks)
 
 
 def turn_float32(job, start, stop):
-    turn_tokens(job, start, stop, FLOAT32, 4, np.float32, 4)
+    turn_tokens(job, start, stop, FLOAT32, 4, np.float32, 4, turn_rows)
 
 
 def turn_float64(job, start, stop):
-    turn_tokens(job, start, stop, FLOAT64, 8, np.float64, 8)
+    turn_tokens(job, start, stop, FLOAT64, 8, np.float64, 8, turn_rows)
 
 
 SIGNATURE = "void(int64, int64, int64)"

@@ -5,6 +5,7 @@ and uint16 for bfloat16; both are float32 once they are loaded, and rounded to n
 to even, when they are stored. A block of `width` pairs is loaded whole before any of it is stored.
 """
 
+import functools
 import math
 
 from llvmlite import ir
@@ -29,8 +30,7 @@ __all__ = [
     "pointer",
     "put",
     "settle",
-    "turn_halves",
-    "turn_neighbours",
+    "turn",
     "unit_circle",
 ]
 
@@ -64,6 +64,14 @@ class Block:
 
     def __init__(self, builder, lanes, streams=False):
         self.builder, self.lanes, self.streams = builder, lanes, streams
+
+    def cut(self, lanes):
+        """Return a block of so many lanes, or of as many as this has."""
+        return Block(self.builder, min(self.lanes, lanes), self.streams)
+
+    def twice(self):
+        """Return a block of twice as many lanes."""
+        return Block(self.builder, 2 * self.lanes, self.streams)
 
     def of(self, element):
         """Return the type of a vector of `element`."""
@@ -341,7 +349,7 @@ def _rows(builder, rows, *starts):
         yield found
 
 
-def _pieces(block, width, i, cos, sin, sign, work):
+def _pieces(block, width, *, i, cos, sin, sign, work):
     """Return, for every vector of a block, where it begins and its cos and sin, times `sign`."""
     builder, found = block.builder, []
     for start in range(0, width, block.lanes):
@@ -352,29 +360,56 @@ def _pieces(block, width, i, cos, sin, sign, work):
 
 
 @intrinsic(prefer_literal=True)
-def turn_halves(_, x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, width, streams):
-    """Turn pairs half a row apart, in so many rows; tables are loaded once for all of them."""
-    literals = width, streams
-    kind, work, width = x1.dtype, cos.dtype, width.literal_value
+def turn(
+    _, x, y, i, pairs, interleaved, cos, sin, sign, rows, x_step, y_step, width, streams
+):  # fmt: skip
+    """Turn `width` pairs from pair `i` on in so many rows; tables are loaded once for all rows."""
+    kind, work, lanes = x.dtype, cos.dtype, width.literal_value
 
     def code(context, builder, signature, arguments):
-        x1, x2, y1, y2, i, cos, sin, sign, rows, x_step, y_step, *_ = arguments
-        is_paired = kind is BFLOAT16 and width > 1
-        block = Block(builder, min(width, 2 * LANES if is_paired else LANES), streams.literal_value)
-        pieces = _pieces(block, width, i, cos, sin, sign, work)
-        each = _rows(builder, rows, (x1, x_step), (x2, x_step), (y1, y_step), (y2, y_step))
-        if is_paired:
-            _turn_half_words(block, each, pieces)
-            return
-        for first, second, one, other in each:
-            for at, c, s in pieces:
-                a, b = block.load(first, at, kind), block.load(second, at, kind)
-                for turned, into in zip(block.turn(a, b, c, s), (one, other), strict=True):
-                    block.store(turned, into, at, kind)
+        x, y, i, pairs, interleaved, cos, sin, sign, rows, x_step, y_step, *_ = arguments
+        block = Block(builder, lanes, streams.literal_value)
+        tables = functools.partial(_pieces, i=i, cos=cos, sin=sin, sign=sign, work=work)
+        with builder.if_else(interleaved) as (side_by_side, apart):
+            with side_by_side:
+                each = _rows(builder, rows, (x, x_step), (y, y_step))
+                (_turn_words if kind is BFLOAT16 else _turn_neighbours)(block, each, tables, kind)
+            with apart:
+                x2, y2 = (builder.gep(start, [pairs], inbounds=True) for start in (x, y))
+                each = _rows(builder, rows, (x, x_step), (x2, x_step), (y, y_step), (y2, y_step))
+                by_two = kind is BFLOAT16 and lanes > 1
+                (_turn_half_words if by_two else _turn_halves)(block, each, tables, kind)
 
     steps = types.int64, types.int64, types.int64
-    given = types.int64, cos, sin, work, *steps, *literals
-    return types.void(x1, x2, y1, y2, *given), code
+    given = types.int64, types.int64, types.boolean, cos, sin, work, *steps, width, streams
+    return types.void(x, y, *given), code
+
+
+def _turn_halves(whole, rows, tables, kind):
+    """Turn pairs half a row apart."""
+    block = whole.cut(LANES)
+    pieces = tables(block, whole.lanes)
+    for first, second, one, other in rows:
+        for at, c, s in pieces:
+            a, b = block.load(first, at, kind), block.load(second, at, kind)
+            for turned, into in zip(block.turn(a, b, c, s), (one, other), strict=True):
+                block.store(turned, into, at, kind)
+
+
+def _turn_neighbours(whole, rows, tables, kind):
+    """Turn pairs side by side."""
+    builder, block, both = whole.builder, whole.cut(LANES // 2), whole.twice().cut(LANES)
+    twice = [lane // 2 for lane in range(both.lanes)]
+    signed = [lane // 2 + block.lanes * (lane % 2) for lane in range(both.lanes)]
+    pieces = [
+        (builder.add(at, at), block.pick(c, twice), block.pick(builder.fneg(s), signed, s))
+        for at, c, s in tables(block, whole.lanes)
+    ]
+    for source, into in rows:
+        for at, c, s in pieces:
+            value = both.load(source, at, kind)
+            swapped = both.pick(value, [lane ^ 1 for lane in range(both.lanes)])
+            both.store(both.fma(value, c, builder.fmul(swapped, s)), into, at, kind)
 
 
 def _are_ample(block, pieces):
@@ -384,13 +419,14 @@ def _are_ample(block, pieces):
     return all_ample(block.builder, [table for _, *tables in pieces for table in tables])
 
 
-def _turn_half_words(both, rows, pieces):
+def _turn_half_words(whole, rows, tables, _):
     """Turn pairs of bfloat16 half a row apart, an even and an odd one in a word."""
-    builder, block = both.builder, Block(both.builder, both.lanes // 2, both.streams)
+    builder, both = whole.builder, whole.cut(2 * LANES)
+    block, pieces = both.cut(both.lanes // 2), tables(both, whole.lanes)
     able = _are_ample(block, pieces)
     parted = [
-        (at, [[both.pick(table, range(odd, both.lanes, 2)) for table in tables] for odd in (0, 1)])
-        for at, *tables in pieces
+        (at, [[both.pick(table, range(odd, both.lanes, 2)) for table in given] for odd in (0, 1)])
+        for at, *given in pieces
     ]
     for first, second, one, other in rows:
         for at, (even, odd) in parted:
@@ -405,42 +441,10 @@ def _turn_half_words(both, rows, pieces):
                 block.put_bits(block.pair(*of_two, is_normal), into, at)
 
 
-@intrinsic(prefer_literal=True)
-def turn_neighbours(_, x, y, i, cos, sin, sign, rows, x_step, y_step, width, streams):
-    """Turn pairs side by side, in so many rows; tables are loaded once for all of them."""
-    literals = width, streams
-    kind, work, width = x.dtype, cos.dtype, width.literal_value
-
-    def code(context, builder, signature, arguments):
-        x, y, i, cos, sin, sign, rows, x_step, y_step, *_ = arguments
-        at_once = LANES if kind is BFLOAT16 else LANES // 2
-        block = Block(builder, min(width, at_once), streams.literal_value)
-        pieces = _pieces(block, width, i, cos, sin, sign, work)
-        each = _rows(builder, rows, (x, x_step), (y, y_step))
-        if kind is BFLOAT16:
-            _turn_words(block, each, pieces)
-            return
-        both = Block(builder, 2 * block.lanes, block.streams)
-        twice = [lane // 2 for lane in range(both.lanes)]
-        signed = [lane // 2 + block.lanes * (lane % 2) for lane in range(both.lanes)]
-        pieces = [
-            (builder.add(at, at), block.pick(c, twice), block.pick(builder.fneg(s), signed, s))
-            for at, c, s in pieces
-        ]
-        for source, into in each:
-            for at, c, s in pieces:
-                value = both.load(source, at, kind)
-                swapped = both.pick(value, [lane ^ 1 for lane in range(both.lanes)])
-                both.store(both.fma(value, c, builder.fmul(swapped, s)), into, at, kind)
-
-    steps = types.int64, types.int64, types.int64
-    given = types.int64, cos, sin, work, *steps, *literals
-    return types.void(x, y, *given), code
-
-
-def _turn_words(block, rows, pieces):
+def _turn_words(whole, rows, tables, _):
     """Turn pairs of bfloat16 side by side, each of them a word."""
-    builder = block.builder
+    builder, block = whole.builder, whole.cut(LANES)
+    pieces = tables(block, whole.lanes)
     able = _are_ample(block, pieces)
     pieces = [(builder.add(at, at), c, s) for at, c, s in pieces]
     for source, into in rows:
