@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ropespec.backends.glance import is_plain_table, is_plain_turn
+from ropespec.backends.glance import is_plain_table, is_plain_turn, is_plainly_apart
 from ropespec.spec.arguments import (
     check_base,
     check_positions_fit,
@@ -58,3 +58,18 @@ def test_no_table_is_seen_at_a_glance_that_is_not_allowed():
         assert plain == (len(x) >= 3 and len(cos) == 2 and allows(checked)), (x, cos, sin)
         seen += plain
     assert seen
+
+
+def test_no_elements_are_seen_apart_that_share_memory():
+    """Of any small strides, negative ones among them; those of a dense array are always seen."""
+    seen = 0
+    for shape, strides in product(product((1, 2, 3), repeat=2), product(range(-7, 8), repeat=2)):
+        places = [sum(i * s for i, s in zip(at, strides, strict=True)) for at in np.ndindex(shape)]
+        if is_plainly_apart(shape, strides):
+            seen += 1
+            assert len(set(places)) == len(places)
+
+    assert seen > 400
+    assert is_plainly_apart((2, 3, 4), (12, 4, 1))
+    assert is_plainly_apart((2, 3, 4), (1, -2, 6))
+    assert is_plainly_apart((1, 5), (0, 1))

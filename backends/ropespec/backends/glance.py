@@ -6,7 +6,7 @@ When in doubt these say no, and the checks of `spec` take their time.
 import math
 from collections.abc import Sequence
 
-__all__ = ["is_plain_table", "is_plain_turn"]
+__all__ = ["is_plain_table", "is_plain_turn", "is_plainly_apart"]
 
 Shape = Sequence[int]
 
@@ -32,3 +32,14 @@ def is_plain_table(x: Shape, cos: Shape, sin: Shape) -> bool:
         and cos[0] == x[-3]
         and 0 < cos[1] <= x[-1] // 2
     )
+
+
+def is_plainly_apart(shape: Shape, strides: Shape) -> bool:
+    """Tell whether steps are each longer than all before: then no two indices name one element."""
+    last = 0
+    for step, n in sorted(zip(map(abs, strides), shape, strict=True)):
+        if n > 1:
+            if step <= last:
+                return False
+            last += (n - 1) * step
+    return True

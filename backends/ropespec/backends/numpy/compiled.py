@@ -17,6 +17,7 @@ from ropespec.backends.cpu.machine import is_able
 from ropespec.backends.cpu.plan import Given, Plan, plan_of
 from ropespec.backends.cpu.rotate import Turns, rotate, turns_of
 from ropespec.backends.cpu.threads import Team
+from ropespec.backends.glance import is_plainly_apart
 from ropespec.backends.numpy.arguments import check_call, check_cos_sin
 from ropespec.backends.numpy.arrays import Array
 from ropespec.spec.errors import ArgumentError
@@ -163,7 +164,7 @@ def _look(
         return None
     plan = plan_of(dtype.name, shape, strides, out[2], look, 1, pairs, interleaved, False, reused)
     spans = _span(out), _span(x), _span(given), (0, 0) if sin is None else _span(sin)
-    return Look(plan, turns, _is_apart(out), *spans)
+    return Look(plan, turns, is_plainly_apart(out[0], out[2]), *spans)
 
 
 def _form(array: Array) -> Form:
@@ -176,18 +177,6 @@ def _span(form: Form) -> Span:
         return 0, 0
     ends = [(n - 1) * step for n, step in zip(shape, strides, strict=True)]
     return sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends) + dtype.itemsize
-
-
-def _is_apart(form: Form) -> bool:
-    """Tell whether steps are each longer than all before: then no two indices name one element."""
-    shape, _, strides = form
-    last = 0
-    for step, n in sorted(zip(map(abs, strides), shape, strict=True)):
-        if n > 1:
-            if step <= last:
-                return False
-            last += (n - 1) * step
-    return True
 
 
 def _address(array: Array) -> int:

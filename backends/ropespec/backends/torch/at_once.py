@@ -17,8 +17,9 @@ from torch.compiler import is_compiling
 
 from ropespec.backends.cpu.plan import Given, Plan, plan_of
 from ropespec.backends.cpu.rotate import Turns, rotate, turns_of
+from ropespec.backends.glance import is_plainly_apart
 from ropespec.backends.torch import kernel
-from ropespec.backends.torch.outputs import changed, overlaps_itself, reach
+from ropespec.backends.torch.outputs import changed, reach
 from ropespec.spec.arguments import (
     ArrayFacts,
     check_base,
@@ -139,7 +140,9 @@ def _look(
 ) -> Look | None:
     """Return what is the same for all such calls, or None where the checks do not allow them."""
     (dtype, shape, strides), (kind, rows, steps) = x, given
-    if dtype not in kernel.NAMES or len(shape) < 3 or out[:2] != x[:2] or overlaps_itself(*out[1:]):
+    if dtype not in kernel.NAMES or len(shape) < 3 or out[:2] != x[:2]:
+        return None
+    if not is_plainly_apart(*out[1:]):
         return None
     turns, sin = None, 0
     try:

@@ -3,12 +3,13 @@
 import numpy as np
 import torch
 
+from ropespec.backends.glance import is_plainly_apart
 from ropespec.backends.torch.arrays import check_array
 from ropespec.backends.torch.turns import is_plain
 from ropespec.spec.arguments import check_out, facts, refuse_overlap
 from ropespec.spec.errors import ArgumentValueError
 
-__all__ = ["changed", "check_output", "is_recorded", "overlaps_itself", "reach"]
+__all__ = ["changed", "check_output", "is_recorded", "reach"]
 
 Shape = tuple[int, ...]
 
@@ -45,7 +46,7 @@ def check_output(out: object, x: torch.Tensor, *others: object) -> None:
         return
     if out is not x and (out.data_ptr() != x.data_ptr() or out.stride() != x.stride()):
         others = (*others, x)
-    if overlaps_itself(out.shape, out.stride()) or _overlaps(out, others):
+    if not is_plainly_apart(out.shape, out.stride()) or _overlaps(out, others):
         refuse_overlap(out)
 
 
@@ -106,17 +107,6 @@ def reach(dtype: torch.dtype, shape: Shape, strides: Shape) -> int:
 
 def _reach(tensor: torch.Tensor) -> int:
     return reach(tensor.dtype, tensor.shape, tensor.stride())
-
-
-def overlaps_itself(shape: Shape, strides: Shape) -> bool:
-    """Whether two indices may name one element: steps that are not each longer than all before."""
-    last = 0
-    for stride, length in sorted(zip(strides, shape, strict=True)):
-        if length > 1:
-            if stride <= last:
-                return True
-            last += (length - 1) * stride
-    return False
 
 
 class _Bytes:
