@@ -240,9 +240,12 @@ def test_a_large_result_goes_past_the_cache_into_memory_that_was_used():
     assert streamed("float32", shape, dense, dense, 64)
     assert not streamed("float32", shape, dense, dense, 64, reused=False)
     assert not streamed("float32", (2, 2047, 16, 128), dense, dense, 64)
-    assert not streamed("float32", shape, dense, dense, 62)
+    assert not streamed("float32", shape, dense, dense, 48)
+    narrow = 4096 * 16 * 480, 16 * 480, 480, 4
+    assert not streamed("float32", (2, 4096, 16, 120), narrow, narrow, 60)
     assert not streamed("float32", shape, dense, (2**24, 8200, 512, 4), 64)
-    assert not streamed("float32", shape, dense, (2**25, 16384, 1024, 8), 64)
+    assert not streamed("float32", shape, dense, (2**24, 8192, 512, 8), 64)
+    assert not streamed("float32", shape, dense, (2**25, 16384, 1024, 4), 64)
     assert not streamed("float32", shape, (2**25, 16384, 1024, 8), dense, 64)
     assert not streamed("bfloat16", shape, dense, tuple(s // 2 for s in dense), 64)
 
