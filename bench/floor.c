@@ -20,7 +20,7 @@ typedef void Job(const void *x, void *y, const float *tables, long start, long s
 
 #define EACH _Pragma("GCC unroll 4") for (int i = 0; i < 4; i++)
 
-/* A loop over heads: `type` is what they hold; LOAD, STORE and the rest see a, b, p, q and h. */
+/* A loop over tokens and heads of `type`: LOAD widens, STORE writes p and q at `to`. */
 #define TURN(name, type, LOAD, STORE)                                                            \
     static void name(const void *x, void *y, const float *tables, long start, long stop) {       \
         for (long t = start; t < stop; t++) {                                                    \
@@ -91,6 +91,27 @@ static struct { const char *name; Job *job; int size; double best; } jobs[] = {
 };
 enum { JOBS = sizeof jobs / sizeof *jobs };
 
+static float value(const void *y, long i, Job *job) {
+    uint32_t word = (uint32_t)((const uint16_t *)y)[i] << 16;
+    if (job == turn_float32) return ((const float *)y)[i];
+    if (job == turn_float16) return _cvtsh_ss(((const uint16_t *)y)[i]);
+    float wide;
+    memcpy(&wide, &word, sizeof wide);
+    return wide;
+}
+
+/* Stop if a number is wrong: only what rotates is worth timing. */
+static void check(const void *x, const void *y, const float *tables, long tokens, Job *job) {
+    for (long i = 0; i < tokens * PAIRS; i++) {
+        long t = i / PAIRS, k = i % PAIRS, at = t * ROW + t % HEADS * DIM + k;
+        float c = tables[t * DIM + k], s = tables[t * DIM + PAIRS + k];
+        float a = value(x, at, job), b = value(x, at + PAIRS, job);
+        float off = fabsf(value(y, at, job) - (a * c - b * s));
+        off += fabsf(value(y, at + PAIRS, job) - (b * c + a * s));
+        if (!(off < 0.03f)) fprintf(stderr, "wrong at token %ld, pair %ld\n", t, k), exit(1);
+    }
+}
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -127,6 +148,8 @@ static void measure(long tokens, int threads) {
                 double took = now() - began;
                 if (took < jobs[k].best) jobs[k].best = took;
             }
+            if (repetition == 0 && *jobs[k].name != 'c' && jobs[k].job != convert_float16)
+                check(x, y, tables, tokens, jobs[k].job);
         }
     double copied = 0;
     for (int k = 0; k < JOBS; k++) {

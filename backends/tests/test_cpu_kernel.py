@@ -274,6 +274,26 @@ def test_past_the_cache_every_bit_is_the_same(monkeypatch, interleaved, name, di
         plan_of.cache_clear()
 
 
+def test_only_memory_that_is_given_is_told_to_be_used(monkeypatch):
+    """A new result is fresh from the system, whoever makes it."""
+    told = []
+
+    def noted(*look):
+        told.append(look[9] if len(look) > 9 else False)
+        return plan_of(*look)
+
+    monkeypatch.setattr(compiled, "plan_of", noted)
+    compiled._look.cache_clear()
+    x, m = draw((3, 2, 8)), np.arange(3)
+    tables = [t.astype(np.float32) for t in backend.cos_sin(m, 8)]
+    for out in (None, np.empty_like(x), x):
+        backend.apply_rotary(x, m, interleaved=True, out=out)
+        backend.apply_rotary_cos_sin(x, *tables, interleaved=True, out=out)
+    compiled._look.cache_clear()
+
+    assert told == [False] * 2 + [True] * 2  # x itself looks as another array does
+
+
 @LAYOUTS
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 def test_threads_turn_every_token_once(monkeypatch, interleaved, size):
@@ -412,11 +432,23 @@ def test_plain_numpy_stands_for_the_kernel(monkeypatch, interleaved, name):
     assert rotate.turns_of(12, 10000.0).key == table.tobytes()
 
 
-def test_foreign_byte_order_is_read():
-    """What a kernel cannot read takes plain operations."""
-    x = draw((3, 1, 8))
-    y = backend.apply_rotary(x.astype(">f4"), [1, 2, 3], interleaved=True)
+@pytest.mark.parametrize("foreign", range(1, 8))
+def test_foreign_byte_order_is_read(foreign):
+    """What a kernel cannot read takes plain operations, whichever array it is."""
 
-    np.testing.assert_allclose(
-        y, backend.apply_rotary(x, [1, 2, 3], interleaved=True), rtol=0, atol=1e-6
+    def ordered(array, place):
+        return array.astype(array.dtype.newbyteorder(">")) if foreign >> place & 1 else array
+
+    x, m = draw((3, 1, 8)), np.array([1, 2, 3])
+    cos, sin = (t.astype(np.float32) for t in backend.cos_sin(m, 8))
+    expected = backend.apply_rotary_cos_sin(x, cos, sin, interleaved=True)
+    given, *tables = (ordered(array, k) for k, array in enumerate((x, cos, sin)))
+    found = (
+        backend.apply_rotary(given, ordered(m, 1), interleaved=True),
+        backend.apply_rotary(given, [1, 2, 3], interleaved=True),
+        backend.apply_rotary_cos_sin(given, *tables, interleaved=True),
     )
+
+    for y in found:
+        assert y.dtype == given.dtype
+        np.testing.assert_allclose(y, expected, rtol=0, atol=1e-6)

@@ -8,6 +8,8 @@ import torch
 import ropespec.backends.torch as backend
 from ropespec.backends.torch import at_once, kernel, rotation
 from ropespec.backends.torch.at_once import turn_at_once
+from ropespec.backends.torch.operators import rotate_positions, rotate_tables
+from ropespec.backends.torch.turns import turns_on
 from ropespec.spec.errors import ArgumentError
 
 DTYPES = pytest.mark.parametrize(
@@ -182,3 +184,32 @@ def test_torch_a_look_is_found_once():
     for m in range(4):
         backend.apply_rotary(x, torch.tensor([m]), interleaved=True)
     assert at_once._look.cache_info()[:2] == (3, 1)
+
+
+def test_torch_only_memory_that_is_given_is_told_to_be_used(monkeypatch):
+    """A new result is fresh from the system: at once, checked first, and behind operators."""
+    told, plan_of = [], at_once.plan_of
+
+    def noted(*look):
+        told.append(look[9])
+        return plan_of(*look)
+
+    monkeypatch.setattr(at_once, "plan_of", noted)
+    monkeypatch.setattr(kernel, "plan_of", noted)
+    at_once._look.cache_clear()
+    x = draw(5, 2, 16)
+    tables, turns = backend.cos_sin(M, 16), turns_on(x.device, 16, 1e4)
+    flags = {"interleaved": True, "inverse": False}
+    calls = (
+        lambda out: backend.apply_rotary(x, M, interleaved=True, out=out),
+        lambda out: backend.apply_rotary(x, M.tolist(), interleaved=True, out=out),
+        lambda out: backend.apply_rotary_cos_sin(x, *tables, interleaved=True, out=out),
+        lambda out: rotate_positions(x, M, turns, **flags, out=out),
+        lambda out: rotate_tables(x, *tables, **flags, out=out),
+    )
+    for call in calls:
+        call(None)
+        call(torch.empty_like(x))
+    at_once._look.cache_clear()
+
+    assert told == [False, True] * len(calls)

@@ -118,7 +118,10 @@ def turn_blocks(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_
 
 @inline
 def turn_rows(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_step):
-    """Turn rows of one block at once, others one after another: tables are as soon loaded."""
+    """Turn rows of one block as blocks, but others one after another, as they lie in memory.
+
+    That loads tables for each, which takes no longer where words of two need no arranging.
+    """
     if pairs in (32, 64, 128):
         turn_blocks(kind, x, y, cos, sin, sign, pairs, interleaved, rows, x_step, y_step)
         return

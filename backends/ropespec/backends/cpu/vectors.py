@@ -2,7 +2,7 @@
 
 A pointer knows the dtype of its elements. Numba has no half formats, so int16 stands for float16
 and uint16 for bfloat16; both are float32 once they are loaded, and rounded to nearest even, ties
-to even, when they are stored. A block of `width` pairs is loaded whole before any of it is stored.
+to even, when they are stored. A vector of pairs is loaded whole before any of it is stored.
 """
 
 import functools

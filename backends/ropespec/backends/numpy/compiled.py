@@ -22,7 +22,7 @@ from ropespec.backends.numpy.arguments import check_call, check_cos_sin
 from ropespec.backends.numpy.arrays import Array
 from ropespec.spec.errors import ArgumentError
 
-__all__ = ["turned"]
+__all__ = ["turn_at_once"]
 
 HEAD = object.__basicsize__
 """Bytes of an array before the address of its elements, which comes first (`PyArrayObject`)."""
@@ -60,7 +60,7 @@ class Look(NamedTuple):
     sin: Span
 
 
-def turned(
+def turn_at_once(
     x: object,
     given: object,
     other: object,
@@ -148,6 +148,8 @@ def _look(
     """Return what is the same for all such calls, or None where the kernel cannot take them."""
     (shape, dtype, strides), (rows, kind, steps) = x, given
     if out[:2] != x[:2] or not (dtype.isnative and kind.isnative):
+        return None
+    if sin is not None and not sin[1].isnative:  # which no check asks for
         return None
     turns = None
     try:

@@ -23,7 +23,7 @@ def apply_rotary(
     out: Array | None = None,
 ) -> Array:
     look = base, rotary_dim
-    turned = compiled.turned(x, positions, look, interleaved=interleaved, out=out)
+    turned = compiled.turn_at_once(x, positions, look, interleaved=interleaved, out=out)
     if turned is not None:
         return turned
     m, interleaved, base, dim = read_call(
@@ -32,7 +32,7 @@ def apply_rotary(
     if out is not None:
         check_target(out, x, m)
     wide, look = m.astype(np.int64, copy=False), (base, dim)
-    turned = compiled.turned(x, wide, look, interleaved=interleaved, out=out, is_checked=True)
+    turned = compiled.turn_at_once(x, wide, look, interleaved=interleaved, out=out, is_checked=True)
     if turned is not None:
         return turned
     return plain.rotate_positions(x, m, dim, base, interleaved=interleaved, out=out)
@@ -43,13 +43,13 @@ def apply_rotary_cos_sin(
     x: Array, cos: Array, sin: Array, *, interleaved: bool, out: Array | None = None
 ) -> Array:
     given = sin if isinstance(sin, np.ndarray) else None
-    turned = compiled.turned(x, cos, given, interleaved=interleaved, out=out)
+    turned = compiled.turn_at_once(x, cos, given, interleaved=interleaved, out=out)
     if turned is not None:
         return turned
     interleaved = read_tables(x, cos, sin, interleaved=interleaved)
     if out is not None:
         check_target(out, x, cos, sin)
-    turned = compiled.turned(x, cos, sin, interleaved=interleaved, out=out, is_checked=True)
+    turned = compiled.turn_at_once(x, cos, sin, interleaved=interleaved, out=out, is_checked=True)
     if turned is not None:
         return turned
     return plain.rotate_tables(x, cos, sin, interleaved=interleaved, out=out)
